@@ -1,0 +1,1 @@
+"""Eval files become a tree of specs."""

@@ -1,0 +1,1 @@
+"""An environment becomes a content-addressed tree."""

@@ -1,0 +1,1 @@
+"""Specs, config, profile and flags become a plan; nothing is run."""

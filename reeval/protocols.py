@@ -1,0 +1,262 @@
+"""What plugs into a run? Every seam on one page (what a body sees is ``reeval.authoring``)."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Protocol
+
+from reeval.authoring import Command
+from reeval.schema.environment import Egress, Layout, PreparedTree
+from reeval.schema.plan import Plan, PlannedAttempt, PlannedHarness, PlannedSandbox
+from reeval.schema.record import AttemptRecord, FileRef, RunRecord, RunStart
+from reeval.schema.transcript import Changes, Channel, CommandResult, Turn
+
+__all__ = [
+    "Catalog",
+    "Executor",
+    "Harness",
+    "HarnessKind",
+    "Process",
+    "Recorder",
+    "Reporter",
+    "Room",
+    "Sandbox",
+    "SandboxKind",
+    "SandboxRequest",
+    "Session",
+    "Snapshot",
+]
+
+# --- where an attempt runs ----------------------------------------------------------------------------
+
+
+class Snapshot(Protocol):
+    """The workspace at one moment; only its sandbox can read it."""
+
+
+class Process(Protocol):
+    """A running process of a sandbox."""
+
+    def stdout(self) -> AsyncIterator[bytes]:
+        """Yield its output as it comes. It must be read, or the process may block."""
+        ...
+
+    def stderr_text(self) -> str:
+        """Return what it wrote to standard error so far, bounded."""
+        ...
+
+    async def wait(self) -> int:
+        """Return its exit code, minus the signal's number when a signal ended it."""
+        ...
+
+    async def kill(self) -> None:
+        """End it with everything it started."""
+        ...
+
+
+class Sandbox(Protocol):
+    """One started sandbox of an attempt. Paths are relative to the workspace, or ``~/…``."""
+
+    @property
+    def workspace(self) -> str:
+        """The workspace's path, as processes in it see it."""
+        ...
+
+    async def exec(
+        self, command: Command, *, env: Mapping[str, str] | None = None, stdin: bytes | None = None
+    ) -> CommandResult:
+        """Run a command to its end. Cancelling ends it with everything it started; output is bounded."""
+        ...
+
+    def start(
+        self, command: Command, *, env: Mapping[str, str] | None = None, stdin: bytes | None = None
+    ) -> AbstractAsyncContextManager[Process]:
+        """Start a process whose output is read while it runs; leaving the block ends it."""
+        ...
+
+    async def read(self, path: str, limit: int | None = None) -> bytes:
+        """Read a file; ``FileNotFoundError``, ``IsADirectoryError`` or ``PermissionError`` when it cannot be."""
+        ...
+
+    async def write(self, path: str, data: bytes) -> None:
+        """Write a file, making its directories."""
+        ...
+
+    async def exists(self, path: str) -> bool:
+        """Say whether there is a file or directory."""
+        ...
+
+    async def snapshot(self) -> Snapshot:
+        """Remember the workspace as it is now."""
+        ...
+
+    async def changes(self, before: Snapshot, after: Snapshot) -> Changes:
+        """Return what differs between two snapshots."""
+        ...
+
+
+@dataclass(frozen=True, kw_only=True)
+class SandboxRequest:
+    """What one attempt asks of a sandbox."""
+
+    key: str
+    """The attempt's key, for labels and for finding leftovers."""
+    run_id: str
+    sandbox: PlannedSandbox
+    tree: PreparedTree | None = None
+    egress: Egress | None = None
+    root: Path
+    """The project's root on the host."""
+
+
+class SandboxKind(Protocol):
+    """A way to run attempts."""
+
+    @property
+    def name(self) -> str:
+        """``local``, ``docker``."""
+        ...
+
+    def plan(self, id: str, options: Mapping[str, Any], harness: HarnessKind) -> PlannedSandbox:
+        """Resolve a config table for a harness; raise ``PlanError`` when this machine cannot."""
+        ...
+
+    def refuse(self, sandbox: PlannedSandbox, egress: Egress | None) -> str | None:
+        """Say why this sandbox cannot hold this policy; None when it can."""
+        ...
+
+    def describe(self, sandbox: PlannedSandbox) -> str:
+        """Say in a few words what it is, for the run's header."""
+        ...
+
+    def open(self, request: SandboxRequest) -> AbstractAsyncContextManager[Sandbox]:
+        """Start one; raise ``InfrastructureError`` (phase ``sandbox``) when it does not start."""
+        ...
+
+    async def sweep(self, root: Path) -> list[str]:
+        """Remove what killed runs of this project left, never a live run's; return what was removed."""
+        ...
+
+
+# --- the agents ---------------------------------------------------------------------------------------
+
+
+class Room(Protocol):
+    """What a session may use of its attempt."""
+
+    @property
+    def key(self) -> str:
+        """The attempt's key: a seed, a session's name."""
+        ...
+
+    @property
+    def env(self) -> Mapping[str, str]:
+        """The variables of the agent's processes, secrets included."""
+        ...
+
+    @property
+    def skills(self) -> tuple[str, ...]:
+        """Names of the skills that the environment gives."""
+        ...
+
+    async def sandbox(self) -> Sandbox:
+        """Return the attempt's sandbox, started on the first call."""
+        ...
+
+
+class Session(Protocol):
+    """A conversation with an agent."""
+
+    async def send(self, prompt: str) -> Turn:
+        """Send one prompt. A turn that never reached the agent is an ``InfrastructureError``."""
+        ...
+
+
+class Harness(Protocol):
+    """One configured agent."""
+
+    def session(self, room: Room) -> AbstractAsyncContextManager[Session]:
+        """Start a conversation; raise ``InfrastructureError`` (phase ``harness``) when it does not start."""
+        ...
+
+
+@dataclass(frozen=True, kw_only=True)
+class HarnessKind:
+    """A way to drive agents: what the planner may ask about it, and how to make one."""
+
+    name: str
+    options: type
+    """A frozen dataclass: the options of a ``[harness.NAME]`` table beside the common ones."""
+    open: Callable[[PlannedHarness, Path], Harness]
+    """Takes the planned harness and the project's root."""
+    layout: Callable[[Mapping[str, Any]], Layout] = field(default=lambda _: Layout())
+    """Where its agent reads rules and skills, from its options."""
+    unreported: Callable[[Mapping[str, Any]], frozenset[Channel]] = field(default=lambda _: frozenset())
+    """The kinds of evidence it cannot report."""
+    in_process: bool = False
+    """A scripted agent of the project's own: it needs no isolation."""
+
+
+# --- the run ------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, kw_only=True)
+class Catalog:
+    """Every kind of harness and sandbox there is, by name."""
+
+    harnesses: Mapping[str, HarnessKind]
+    sandboxes: Mapping[str, SandboxKind]
+
+
+class Recorder(Protocol):
+    """Puts results on disk. Every text it writes is masked."""
+
+    def attempt(self, record: AttemptRecord) -> AttemptRecord:
+        """Append a finished attempt, big parts as files; return it as it stands in the journal."""
+        ...
+
+    def artifact(self, attempt: PlannedAttempt, name: str, data: bytes) -> FileRef:
+        """Keep one file of an attempt."""
+        ...
+
+    def supersede(self, eval_id: str, reason: str) -> None:
+        """Say that earlier attempts of this eval no longer count."""
+        ...
+
+
+class Executor(Protocol):
+    """Runs one attempt of a plan."""
+
+    async def execute(self, plan: Plan, key: str, recorder: Recorder) -> AttemptRecord:
+        """Run the attempt ``key`` (``EVAL@ATTEMPT``) and record it.
+
+        Imports the eval file again and raises ``PlanError`` when its task digest differs from the plan's.
+        """
+        ...
+
+
+class Reporter(Protocol):
+    """Is told what happens in a run and decides nothing."""
+
+    def run_started(self, plan: Plan, start: RunStart, facts: Sequence[str]) -> None:
+        """The run begins; ``facts`` are lines of the header (sandboxes, what was left out, resumed)."""
+        ...
+
+    def attempt_started(self, attempt: PlannedAttempt) -> None:
+        """An attempt begins."""
+        ...
+
+    def attempt_finished(self, attempt: PlannedAttempt, record: AttemptRecord) -> None:
+        """An attempt is on disk."""
+        ...
+
+    def warning(self, text: str) -> None:
+        """Something worth saying that decides nothing."""
+        ...
+
+    def run_finished(self, record: RunRecord, failures: Sequence[AttemptRecord]) -> None:
+        """The run is over and recorded; ``failures`` are the attempts to show in detail, bounded in number."""
+        ...

@@ -1,0 +1,1 @@
+"""Results go to disk and come back."""

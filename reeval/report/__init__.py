@@ -1,0 +1,1 @@
+"""A record becomes what a person reads."""

@@ -1,0 +1,1 @@
+"""A plan becomes results: the async stage."""

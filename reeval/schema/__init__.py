@@ -1,0 +1,1 @@
+"""Plain data, no behaviour: what is declared, planned and recorded."""

@@ -1,0 +1,5 @@
+"""Which version is this?"""
+
+__all__ = ["__version__"]
+
+__version__ = "0.1.0"
