@@ -54,7 +54,9 @@ def interleaved(commands: dict[str, list[str]], cwd: Path, *, rounds: int) -> di
 def first_line(argv: list[str], cwd: Path) -> float:
     """Return the seconds until the first byte on standard output."""
     started = time.perf_counter()
-    with subprocess.Popen(argv, cwd=cwd, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as process:
+    with subprocess.Popen(
+        argv, cwd=cwd, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
+    ) as process:
         assert process.stdout is not None
         process.stdout.read(1)
         seconds = time.perf_counter() - started

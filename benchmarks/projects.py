@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-__all__ = ["BIG_OUTPUT", "NOOP", "SHELL", "SLEEP", "SLEEP_SECONDS", "make_project"]
+__all__ = ["BIG_CONFIG", "CONFIG", "NOOP", "SHELL", "SLEEP", "SLEEP_SECONDS", "make_project"]
 
 SLEEP_SECONDS = 0.1
 
@@ -47,19 +47,8 @@ async def shell(c: Attempt) -> None:
     c.check(await c.exec(COMMAND), command_succeeded())
 """
 
-BIG_OUTPUT = """\
-from reeval import Attempt, evaluate, includes
-
-MEGABYTE = "0123456789abcdef" * 65536
-
-
-@evaluate("big", runs=1)
-async def big(c: Attempt) -> None:
-    turn = await c.send("Say a lot, please.")
-    print(MEGABYTE)
-    c.attach("output.txt", MEGABYTE)
-    c.check(turn.message, includes("Done"))
-"""
+BIG_CONFIG = CONFIG.replace("Done.", "Done. " + "0123456789abcdef" * 65536)
+"""The agent answers with one megabyte."""
 
 
 def make_project(directory: Path, eval_file: str, *, config: str = CONFIG) -> Path:
