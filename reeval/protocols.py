@@ -196,6 +196,8 @@ class HarnessKind:
     """Where its agent reads rules and skills, from its options."""
     unreported: Callable[[Mapping[str, Any]], frozenset[Channel]] = field(default=lambda _: frozenset())
     """The kinds of evidence it cannot report."""
+    fingerprint: Callable[[PlannedHarness, Path], str] = field(default=lambda _harness, _root: "")
+    """Digest of what decides how it works and stands on the host only, such as its own program's files."""
     in_process: bool = False
     """A scripted agent of the project's own: it needs no isolation."""
 

@@ -92,9 +92,9 @@ class WebFetch(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, ta
 
 
 class Notice(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, tag="notice"):
-    """An error or a retry that the agent reported."""
+    """An error or a retry that the agent reported, or a note of the harness about what it could not read."""
 
-    kind: Literal["error", "retry"]
+    kind: Literal["error", "retry", "note"]
     message: str
 
 
