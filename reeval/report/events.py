@@ -1,0 +1,74 @@
+"""How does a program follow a run? ``--json``: one object a line, with the record's words.
+
+| ``event`` | fields |
+|---|---|
+| ``run_started`` | ``run_id``, ``kind``, ``evals``, ``attempts``, ``created_at``, ``facts`` |
+| ``attempt_started`` | ``eval``, ``attempt`` |
+| ``attempt_finished`` | ``record``: the attempt as it stands in the journal, without turns, diff and log |
+| ``warning`` | ``text`` |
+| ``run_finished`` | ``record``: the run as in ``record.json``, without the list of attempts |
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, TextIO
+
+import msgspec
+
+from reeval.report.screen.writer import LineWriter
+from reeval.schema.plan import Plan, PlannedAttempt
+from reeval.schema.record import AttemptRecord, RunRecord, RunStart
+from reeval.secrets import Masker
+
+__all__ = ["JsonReporter"]
+
+_encode = msgspec.json.Encoder().encode
+
+
+class JsonReporter:
+    """Writes events to a stream, and nothing else. ``close`` must be called, also when the run breaks."""
+
+    def __init__(self, out: TextIO, *, masker: Masker) -> None:
+        self._writer = LineWriter(out, masker)
+
+    def run_started(self, plan: Plan, start: RunStart, facts: Sequence[str]) -> None:
+        """Write ``run_started``."""
+        running = sum(planned.mode == "run" for planned in plan.evals)
+        self._put(
+            {
+                "event": "run_started",
+                "run_id": start.run_id,
+                "kind": plan.kind,
+                "evals": running,
+                "attempts": plan.attempts,
+                "created_at": start.created_at,
+                "facts": list(facts),
+            },
+            now=True,
+        )
+
+    def attempt_started(self, attempt: PlannedAttempt) -> None:
+        """Write ``attempt_started``."""
+        self._put({"event": "attempt_started", "eval": attempt.eval.id, "attempt": attempt.id})
+
+    def attempt_finished(self, attempt: PlannedAttempt, record: AttemptRecord) -> None:  # noqa: ARG002 - the protocol's
+        """Write ``attempt_finished``."""
+        small = msgspec.structs.replace(record, turns=[], diff="", log="")
+        self._put({"event": "attempt_finished", "record": small})
+
+    def warning(self, text: str) -> None:
+        """Write ``warning``."""
+        self._put({"event": "warning", "text": text}, now=True)
+
+    def run_finished(self, record: RunRecord, failures: Sequence[AttemptRecord]) -> None:  # noqa: ARG002 - the protocol's
+        """Write ``run_finished``."""
+        evals = [msgspec.structs.replace(planned, attempts=[]) for planned in record.evals]
+        self._put({"event": "run_finished", "record": msgspec.structs.replace(record, evals=evals)}, now=True)
+
+    def close(self) -> None:
+        """Write what is left."""
+        self._writer.close()
+
+    def _put(self, event: dict[str, Any], *, now: bool = False) -> None:
+        self._writer.write([_encode(event).decode()], now=now)

@@ -1,0 +1,109 @@
+"""What does a run say when no person watches a terminal? One bounded line for each attempt, no control codes."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from typing import Literal, TextIO
+
+from reeval.report.screen.ending import blocks, header, screen, totals
+from reeval.report.screen.evidence import checks_of, log_of
+from reeval.report.screen.failures import Page, check_lines, headline, log_lines
+from reeval.report.screen.numbers import seconds
+from reeval.report.screen.progress import Progress
+from reeval.report.screen.writer import LineWriter
+from reeval.report.text import one_line
+from reeval.schema.plan import Plan, PlannedAttempt
+from reeval.schema.record import AttemptRecord, Outcome, RunRecord, RunStart
+from reeval.secrets import Masker
+
+__all__ = ["HEARTBEAT", "PlainReporter", "Verbosity", "attempt_line"]
+
+Verbosity = Literal["quiet", "normal", "verbose"]
+
+HEARTBEAT = 60.0
+"""Seconds of silence after which a line says that the run is alive."""
+_LINE_CELLS = 300
+_WHY_CELLS = 120
+
+
+class PlainReporter:
+    """Writes lines to a stream that may be a file or a pipe. ``close`` must be called, also when the run breaks."""
+
+    def __init__(
+        self,
+        out: TextIO,
+        *,
+        masker: Masker,
+        page: Page | None = None,
+        verbosity: Verbosity = "normal",
+        heartbeat: float = HEARTBEAT,
+    ) -> None:
+        self._page = page or Page(passing=verbosity == "verbose")
+        self._verbosity = verbosity
+        self._progress = Progress(total=0, began=time.monotonic())
+        silent = verbosity == "quiet"
+        self._writer = LineWriter(out, masker, every=None if silent else heartbeat, tick=self._beat)
+
+    def run_started(self, plan: Plan, start: RunStart, facts: Sequence[str]) -> None:
+        """Write the header."""
+        self._progress = Progress(total=plan.attempts, began=time.monotonic())
+        if self._verbosity != "quiet":
+            self._writer.write(header(plan, start, facts, self._page.ink, self._page.cells), now=True)
+
+    def attempt_started(self, attempt: PlannedAttempt) -> None:
+        """Remember that it runs, for the heartbeat."""
+        self._progress.start(attempt, time.monotonic())
+
+    def attempt_finished(self, attempt: PlannedAttempt, record: AttemptRecord) -> None:
+        """Write its line."""
+        self._progress.finish(attempt, record)
+        if self._verbosity == "quiet":
+            return
+        lines = [attempt_line(attempt, record, self._progress, self._page)]
+        if self._verbosity == "verbose":
+            lines += _details(record, self._page)
+        self._writer.write(lines)
+
+    def warning(self, text: str) -> None:
+        """Write it at once."""
+        self._writer.write(self._page.lines(f"warning: {text}", 10, 0, style="yellow"), now=True)
+
+    def run_finished(self, record: RunRecord, failures: Sequence[AttemptRecord]) -> None:
+        """Write the last screen."""
+        elapsed = time.monotonic() - self._progress.began
+        if self._verbosity == "quiet":
+            lines = [*blocks(record, self._page), *totals(record, elapsed, self._page)]
+        else:
+            place = f".reeval/runs/{record.run_id}/"
+            lines = ["", *screen(record, failures, self._page, elapsed=elapsed, place=place)]
+        self._writer.write(lines, now=True)
+
+    def close(self) -> None:
+        """Write what is left."""
+        self._writer.close()
+
+    def _beat(self) -> Sequence[str]:
+        facts = [text for text, _ in self._progress.facts(time.monotonic())]
+        return ["… " + " · ".join(facts)]
+
+
+def attempt_line(attempt: PlannedAttempt, record: AttemptRecord, progress: Progress, page: Page) -> str:
+    """``[ 3/40] pass  evals/greet.eval.py › greets by name @ terse/-/fake#1  0.34 s``, and why it did not pass."""
+    size = len(str(progress.total))
+    place = f"[{progress.done:>{size}}/{progress.total}]"
+    word = page.ink.word(record.outcome.value, f"{record.outcome.value:<5}")
+    text = f"{attempt.eval.title} @ {attempt.id}  {seconds(record.duration)}"
+    if record.outcome is Outcome.SCORED and record.score is not None:
+        text += f"  score {record.score:g}"
+    why = headline(record, checks_of(record, page.reader))
+    if why:
+        text += f"  {one_line(why, _WHY_CELLS)}"
+    return f"{place} {word} {one_line(text, page.cells or _LINE_CELLS)}"
+
+
+def _details(record: AttemptRecord, page: Page) -> list[str]:
+    lines = [line for check in checks_of(record, page.reader) for line in check_lines(check, page, 4)]
+    if record.failure is not None and record.failure.detail:
+        lines += page.lines(record.failure.detail, 15, 6, tail=True, style="dim")
+    return lines + log_lines(log_of(record, page.reader), page, 4)

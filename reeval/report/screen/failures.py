@@ -1,0 +1,183 @@
+"""Why did an attempt not pass? Its failed checks with expected and got, its error, the end of its log."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from reeval.report.screen.evidence import RunReader, checks_of, is_failing, log_of
+from reeval.report.screen.ink import PLAIN, Ink
+from reeval.report.screen.numbers import number, seconds
+from reeval.report.text import bounded, one_line
+from reeval.schema.observation import CheckStatus
+from reeval.schema.record import AttemptRecord, CheckRecord, EvalRecord, Outcome
+
+__all__ = ["Page", "check_lines", "explains", "failure_lines", "failure_sections", "headline"]
+
+SHOWN_CHECKS = 10
+"""Failed checks of one attempt that are shown; the rest is counted."""
+MESSAGE_LINES = 12
+LOG_LINES = 10
+DETAIL_LINES = 15
+_MARKS = {CheckStatus.UNAVAILABLE: "?", CheckStatus.ERRORED: "!", CheckStatus.MEASURED: "·"}
+
+
+@dataclass(frozen=True)
+class Page:
+    """How lines are written: their color, their width (None: unbounded), and where big parts are read."""
+
+    ink: Ink = PLAIN
+    cells: int | None = None
+    reader: RunReader | None = None
+    full: bool = False
+    """Nothing is shortened."""
+    passing: bool = False
+    """Checks that hold are shown as well, and logs of attempts that pass."""
+
+    def indented(self, texts: Iterable[str], indent: int, style: str | None = None) -> list[str]:
+        """Return escaped lines behind ``indent`` spaces."""
+        space = " " * indent
+        return [space + (self.ink(style, text) if style else text) for text in texts]
+
+    def lines(self, text: str, limit: int, indent: int, *, tail: bool = False, style: str | None = None) -> list[str]:
+        """Return a text of an agent or a program: escaped, wrapped, bounded, indented."""
+        cells = None if self.cells is None else max(10, self.cells - indent)
+        lines = 1_000_000 if self.full else limit
+        return self.indented(bounded(text, lines=lines, cells=cells, tail=tail), indent, style)
+
+    def line(self, text: str, indent: int = 0) -> str:
+        """Return one escaped line, cut to the width."""
+        return " " * indent + one_line(text, None if self.cells is None else max(10, self.cells - indent))
+
+
+# --- one check ------------------------------------------------------------------------------------------
+
+
+def explains(check: CheckRecord) -> bool:
+    """Say whether a check is a reason that its attempt did not pass."""
+    if check.holds is False:
+        return True
+    decides = (check.gate or check.points is not None) and not check.optional
+    return decides and check.status in {CheckStatus.UNAVAILABLE, CheckStatus.ERRORED}
+
+
+def check_lines(check: CheckRecord, page: Page, indent: int) -> list[str]:
+    """Return a check: its mark and label, its numbers, and its message below."""
+    mark, style = _mark(check)
+    label = page.line(f"{mark} {check.label}", indent)
+    facts = ", ".join(_facts(check))
+    first = label.replace(mark, page.ink(style, mark), 1)
+    lines = [first]
+    if facts:
+        room = page.cells is None or len(label) + 2 + len(facts) <= page.cells
+        note = page.ink("dim", facts)
+        lines = [f"{first}  {note}"] if room else [first, " " * (indent + 4) + note]
+    if check.message and not (check.status is CheckStatus.MATCHED and not page.passing):
+        lines += page.lines(check.message, MESSAGE_LINES, indent + 4)
+    return lines
+
+
+def _mark(check: CheckRecord) -> tuple[str, str]:
+    if check.holds is not None:
+        return ("✓", "green") if check.holds else ("✗", "red")
+    if check.status in _MARKS:
+        return _MARKS[check.status], "dim" if check.status is CheckStatus.MEASURED else "yellow"
+    return ("✓", "green") if check.status is CheckStatus.MATCHED else ("✗", "yellow")
+
+
+def _facts(check: CheckRecord) -> list[str]:
+    facts = []
+    if check.measurement is not None:
+        least = "" if check.minimum is None else f" of at least {number(check.minimum)}"
+        facts.append(f"{number(check.measurement)}{least}")
+    if check.points is not None:
+        earned = "–" if check.earned is None else number(check.earned)
+        facts.append(f"{earned} of {number(check.points)} points")
+    if check.status in {CheckStatus.UNAVAILABLE, CheckStatus.ERRORED}:
+        facts.append(check.status.value)
+    if check.optional:
+        facts.append("optional")
+    if check.stopped:
+        facts.append("stopped here")
+    if check.line is not None:
+        facts.append(f"line {check.line}")
+    if check.duration is not None:
+        facts.append(seconds(check.duration))
+    return facts
+
+
+# --- one attempt ----------------------------------------------------------------------------------------
+
+
+def headline(record: AttemptRecord, checks: Sequence[CheckRecord] = ()) -> str:
+    """Say in a few words, not escaped, why an attempt did not pass; empty when it did."""
+    if record.outcome is Outcome.SKIPPED:
+        return record.skip_reason or ""
+    if record.failure is not None:
+        where = f"{record.failure.phase.value}: " if record.failure.phase else ""
+        return where + record.failure.reason
+    if record.outcome is Outcome.REVIEW:
+        return "no check decided anything"
+    failed = [check.label for check in checks if explains(check)]
+    return failed[0] + (f" and {len(failed) - 1} more" if len(failed) > 1 else "") if failed else ""
+
+
+def failure_lines(record: AttemptRecord, page: Page, indent: int = 2) -> list[str]:
+    """Return an attempt that did not pass: what it is, why, its failed checks, and the end of its log."""
+    checks = checks_of(record, page.reader)
+    word = record.outcome.value
+    verdict = f", verdict {record.verdict}" if record.outcome is Outcome.SCORED and record.verdict else ""
+    why = headline(record) if record.failure or record.outcome is Outcome.REVIEW else ""
+    first = page.line(record.attempt, indent) + "  " + page.ink.word(word) + verdict
+    lines = [first, *page.lines(why, MESSAGE_LINES, indent + 2)] if why else [first]
+    if record.failure and record.failure.detail:
+        lines += page.lines(record.failure.detail, DETAIL_LINES, indent + 4, tail=True, style="dim")
+    lines += _checks(checks, page, indent + 2)
+    lines += log_lines(log_of(record, page.reader), page, indent + 2)
+    return lines
+
+
+def _checks(checks: Sequence[CheckRecord], page: Page, indent: int) -> list[str]:
+    shown = [check for check in checks if page.passing or explains(check)]
+    limit = len(shown) if page.full else SHOWN_CHECKS
+    lines = [line for check in shown[:limit] for line in check_lines(check, page, indent)]
+    more = len(shown) - limit
+    return lines + ([" " * indent + f"… {more} more checks"] if more > 0 else [])
+
+
+def log_lines(log: str, page: Page, indent: int) -> list[str]:
+    """Return the end of what a body printed; nothing when it printed nothing."""
+    if not log.strip():
+        return []
+    title = "log" if page.full else f"log, last {LOG_LINES} lines"
+    return [" " * indent + title, *page.lines(log, LOG_LINES, indent + 2, tail=True, style="dim")]
+
+
+def failure_sections(
+    evals: Sequence[EvalRecord], failures: Sequence[AttemptRecord], page: Page
+) -> tuple[list[str], list[str]]:
+    """Return the lines of the section on failures and of the one on errors: the machinery's are apart."""
+    titles = {planned.id: planned.title for planned in evals}
+    errors = [record for record in failures if record.outcome is Outcome.ERROR]
+    failed = [record for record in failures if record.outcome is not Outcome.ERROR]
+    every = [entry for planned in evals for entry in planned.attempts if is_failing(entry)]
+    all_errors = sum(entry.outcome is Outcome.ERROR for entry in every)
+    return (
+        _section("failures", failed, len(every) - all_errors, titles, page),
+        _section("errors", errors, all_errors, titles, page),
+    )
+
+
+def _section(name: str, shown: Sequence[AttemptRecord], total: int, titles: dict[str, str], page: Page) -> list[str]:
+    if not total and not shown:
+        return []
+    lines = [page.ink("bold", name)]
+    title = None
+    for record in shown:
+        if record.eval != title:
+            title = record.eval
+            lines += ["", page.line(titles.get(title, title), 2)]
+        lines += failure_lines(record, page, 4)
+    more = total - len(shown)
+    noun = name if more != 1 else name.removesuffix("s")
+    return lines + (["", f"  … {more:,} more {noun}"] if more > 0 else [])

@@ -1,0 +1,92 @@
+"""Where is a run right now: how much is done, what is running, how long will it take?"""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field
+
+from reeval.report.screen.ink import Ink
+from reeval.report.screen.numbers import dollars, seconds
+from reeval.report.screen.table import flow
+from reeval.report.text import cut, one_line
+from reeval.schema.plan import PlannedAttempt
+from reeval.schema.record import AttemptRecord, Outcome
+
+__all__ = ["Progress", "progress_lines"]
+
+_WORDS = (
+    (Outcome.PASS, "pass"),
+    (Outcome.SCORED, "scored"),
+    (Outcome.FAIL, "fail"),
+    (Outcome.REVIEW, "review"),
+    (Outcome.ERROR, "error"),
+    (Outcome.SKIPPED, "skipped"),
+)
+_EARLY = 2.0
+"""Seconds before an estimate means anything."""
+
+
+@dataclass
+class Progress:
+    """Counts what happened. Times are seconds of one monotonic clock."""
+
+    total: int
+    began: float
+    outcomes: Counter[Outcome] = field(default_factory=Counter)
+    running: dict[str, tuple[PlannedAttempt, float]] = field(default_factory=dict)
+    """By attempt key: the attempt and when it started, oldest first."""
+    cost: float | None = None
+    cost_unknown: bool = False
+    """An attempt did not say what it cost: the real cost is higher."""
+
+    @property
+    def done(self) -> int:
+        """Attempts that finished."""
+        return self.outcomes.total()
+
+    def start(self, attempt: PlannedAttempt, now: float) -> None:
+        """An attempt begins."""
+        self.running[attempt.key] = (attempt, now)
+
+    def finish(self, attempt: PlannedAttempt, record: AttemptRecord) -> None:
+        """An attempt ended."""
+        self.running.pop(attempt.key, None)
+        self.outcomes[record.outcome] += 1
+        for spent in record.usage:
+            if spent.usage.cost is None:
+                self.cost_unknown = True
+            else:
+                self.cost = (self.cost or 0.0) + spent.usage.cost
+
+    def left(self, now: float) -> float | None:
+        """Return a guess of the seconds to go, from the pace so far; None when it is too early."""
+        elapsed = now - self.began
+        if not self.done or elapsed < _EARLY or self.done >= self.total:
+            return None
+        return elapsed / self.done * (self.total - self.done)
+
+    def facts(self, now: float) -> list[tuple[str, str | None]]:
+        """Return short texts with the word that colors them: done, outcomes, elapsed, estimate, cost."""
+        facts: list[tuple[str, str | None]] = [(f"{self.done:,} of {self.total:,} done", None)]
+        if self.running:
+            facts.append((f"{len(self.running)} running", "running"))
+        facts += [(f"{self.outcomes[outcome]:,} {word}", word) for outcome, word in _WORDS if self.outcomes[outcome]]
+        facts.append((seconds(now - self.began), None))
+        if (left := self.left(now)) is not None:
+            facts.append((f"about {seconds(left)} left", None))
+        if self.cost is not None:
+            facts.append((f"{'over ' if self.cost_unknown else ''}{dollars(self.cost)}", None))
+        return facts
+
+
+def progress_lines(progress: Progress, now: float, *, ink: Ink, cells: int, rows: int) -> list[str]:
+    """Return the live block: a line or more of facts, then at most ``rows`` running attempts."""
+    lines = flow(progress.facts(now), " · ", ink, cells)
+    running = list(progress.running.values())
+    shown = running if len(running) <= rows else running[: max(0, rows - 1)]
+    for attempt, began in shown:
+        age = seconds(now - began) if now - began >= 1 else ""
+        name = one_line(f"{attempt.id}  {attempt.eval.name}", max(8, cells - 4 - len(age)))
+        lines.append(f"  {name}" + (f"  {ink('dim', age)}" if age else ""))
+    more = len(running) - len(shown)
+    return lines + ([ink("dim", cut(f"  … {more} more running", cells))] if more else [])
