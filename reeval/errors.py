@@ -91,13 +91,15 @@ class InfrastructureError(ReevalError):
     """The machinery failed: never the agent's failure.
 
     ``retryable`` is True for a sandbox or a session that did not start: the attempt is tried once more.
+    ``detail`` is output or a traceback to show below the reason.
     """
 
-    def __init__(self, phase: Phase, reason: str, *, retryable: bool = False) -> None:
+    def __init__(self, phase: Phase, reason: str, *, retryable: bool = False, detail: str = "") -> None:
         super().__init__(reason)
         self.phase = phase
         self.reason = reason
         self.retryable = retryable
+        self.detail = detail
 
 
 class ControlFlow(BaseException):
