@@ -35,6 +35,9 @@ ChangeStatus = Literal["added", "modified", "deleted"]
 
 Handle_co = TypeVar("Handle_co", covariant=True)
 
+MYPY = False
+"""mypy takes a name ``MYPY`` for true."""
+
 
 class Match(Protocol):
     """Observes one value: immutable, reusable, and never guesses."""
@@ -62,9 +65,12 @@ class Match(Protocol):
 class _Handle(Protocol):
     """Configures one registered check; each method at most once, in any order."""
 
-    def __bool__(self) -> NoReturn:
-        """Refuse: a check has no truth value, so ``assert c.check(…)`` cannot pass by accident."""
-        ...
+    # Pyright refuses an operand whose __bool__ returns no bool; mypy (code truthy-bool) one that has no __bool__.
+    if not MYPY:
+
+        def __bool__(self) -> NoReturn:
+            """Refuse: a check has no truth value, so ``assert c.check(…)`` cannot pass by accident."""
+            ...
 
     def key(self, key: str) -> Self:
         """Give it a stable identity."""

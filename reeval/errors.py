@@ -7,6 +7,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from enum import IntEnum, StrEnum
 
 __all__ = [
@@ -24,6 +25,7 @@ __all__ = [
     "SelectionError",
     "UsageError",
     "UserError",
+    "did_you_mean",
 ]
 
 
@@ -112,3 +114,12 @@ class BodyStop(ControlFlow):
 
 class BodySkip(ControlFlow):
     """``c.skip``: the attempt ends as skipped, unless something worse already happened."""
+
+
+def did_you_mean(word: str, known: Iterable[str]) -> str:
+    """Return ``; did you mean 'runs'?`` for a misspelt word, else what there is."""
+    from difflib import get_close_matches
+
+    names = sorted(set(known))
+    near = get_close_matches(word, names, n=1)
+    return f"; did you mean {near[0]!r}?" if near else f"; known: {', '.join(names)}"

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import Literal
+from typing import TYPE_CHECKING, Literal, Unpack
+
+if TYPE_CHECKING:
+    from reeval.schema.parts import EnvironmentParts
 
 __all__ = [
     "DEFAULT_SETUP_TIMEOUT",
@@ -133,6 +136,15 @@ class Environment:
             egress=child.egress or self.egress,
             sandbox=child.sandbox or self.sandbox,
         )
+
+    def extend(self, name: str, **parts: Unpack[EnvironmentParts]) -> Environment:
+        """Return a new environment ``name``: this one with ``parts`` on top (see ``layered``).
+
+        Raises ``DeclarationError`` for a part that is misspelt or cannot be used.
+        """
+        from reeval.schema.parts import build_environment  # it is made of the classes above
+
+        return self.layered(build_environment(name, parts))
 
 
 def skill_key(skill: Skill) -> str:

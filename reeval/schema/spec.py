@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, TypedDict, Unpack, get_args
 
+from reeval.errors import DeclarationError, did_you_mean
 from reeval.schema.environment import Environment
 from reeval.schema.options import Options, StateOptions
 
@@ -15,15 +16,19 @@ __all__ = [
     "Declared",
     "EvalKind",
     "EvalSpec",
+    "Factor",
     "FileSpec",
     "GroupSpec",
     "Judge",
     "Mode",
     "Question",
+    "QuestionDetails",
     "TodoSpec",
 ]
 
 EvalKind = Literal["pass-fail", "scored"]
+Factor = Literal["environment", "harness"]
+"""What can differ between the two sides of a question."""
 Mode = Literal["run", "skip", "only"]
 
 
@@ -35,16 +40,82 @@ class CaseSpec:
     value: Any
 
 
-@dataclass(frozen=True)
+class QuestionDetails(TypedDict, total=False):
+    """How one question is asked; what is missing comes from the option ``question``."""
+
+    model: str | None
+    state: StateOptions | None
+    artifacts: bool | Sequence[str] | None
+
+
+@dataclass(frozen=True, init=False)
 class Question:
     """Something a model is asked about attempts. It annotates and never decides."""
 
     text: str
-    across: Literal["environment", "harness"] | tuple[Literal["environment", "harness"], ...] | None = None
+    across: Factor | tuple[Factor, ...] | None = None
     choices: tuple[str, ...] | None = None
     model: str | None = None
     state: StateOptions | None = None
     artifacts: bool | tuple[str, ...] | None = None
+
+    def __init__(
+        self,
+        text: str,
+        *,
+        across: Factor | Sequence[Factor] | None = None,
+        choices: Sequence[str] | None = None,
+        **options: Unpack[QuestionDetails],
+    ) -> None:
+        """Ask ``text`` of each attempt, or ``across`` a factor of each pair of attempts.
+
+        ``choices`` makes it closed: at least two different answers, and only without ``across``.
+        Raises ``DeclarationError``.
+        """
+        problem = _question_problem(text, across, choices, set(options) - QuestionDetails.__annotations__.keys())
+        if problem:
+            raise DeclarationError(f"Question({text!r}) {problem}")
+        artifacts = options.get("artifacts")
+        fields = {
+            "text": text,
+            "across": across if across is None or isinstance(across, str) else tuple(across),
+            "choices": None if choices is None else tuple(choices),
+            "model": options.get("model"),
+            "state": options.get("state"),
+            "artifacts": artifacts if artifacts is None or isinstance(artifacts, bool) else tuple(artifacts),
+        }
+        for name, value in fields.items():
+            object.__setattr__(self, name, value)
+
+
+def _question_problem(text: Any, across: Any, choices: Any, unknown: set[str]) -> str | None:
+    """Say what cannot be asked like this; None: it can. The values are as yet of any type."""
+    if unknown:
+        word = min(unknown)
+        return f"has no option {word!r}{did_you_mean(word, Question.__dataclass_fields__)}"
+    if not isinstance(text, str) or not text.strip():
+        return "needs a text"
+    if across is not None and choices is not None:
+        return "has choices and across; a pair is answered by a side or a tie, so drop one of them"
+    return _across_problem(across) or _choices_problem(choices)
+
+
+def _across_problem(across: Any) -> str | None:
+    factors = [across] if isinstance(across, str) else across or ()
+    known = all(factor in get_args(Factor) for factor in factors)
+    if across is None or (known and factors and len(set(factors)) == len(factors)):
+        return None
+    return f"is across={across!r}; across takes 'environment', 'harness', or both in a list"
+
+
+def _choices_problem(choices: Any) -> str | None:
+    if choices is None:
+        return None
+    if isinstance(choices, str) or not all(isinstance(choice, str) and choice.strip() for choice in choices):
+        return f"has choices={choices!r}; choices takes a list of texts"
+    if len(set(choices)) < len(choices) or len(choices) < 2:
+        return f"has choices={list(choices)!r}; give at least two different ones"
+    return None
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -1,0 +1,1 @@
+"""The words of an eval file: what an author calls."""
