@@ -110,6 +110,8 @@ class SandboxRequest:
     egress: Egress | None = None
     root: Path
     """The project's root on the host."""
+    keep: bool = False
+    """Leave it behind when the attempt ends, for a person to look into."""
 
 
 class SandboxKind(Protocol):
