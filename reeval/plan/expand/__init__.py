@@ -1,0 +1,1 @@
+"""What does one eval expand to: harnesses, environments, sandboxes, cells, questions?"""

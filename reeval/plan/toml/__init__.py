@@ -1,0 +1,1 @@
+"""How is the config file's text read, and its problems said?"""
