@@ -1,0 +1,1 @@
+"""How is one value observed? What the matches are made of."""

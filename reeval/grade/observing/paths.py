@@ -1,0 +1,38 @@
+"""Which paths does a gitignore-style pattern name?"""
+
+from __future__ import annotations
+
+import posixpath
+from collections.abc import Callable
+from functools import lru_cache
+
+from reeval.grade.observing.display import show
+from reeval.grade.observing.expectation import refuse, text_argument
+
+__all__ = ["canonical", "path_matcher"]
+
+
+def canonical(call: str, path: object) -> str:
+    """Return ``path``, which must be relative to the workspace and in its shortest form, with ``/``."""
+    text = text_argument(call, path)
+    hint = f"takes a path relative to the workspace such as 'src/app.py', got {show(text, 120)}"
+    if text.startswith(("/", "~")) or "\\" in text or "\0" in text:
+        refuse(call, hint)
+    if posixpath.normpath(text) != text.removesuffix("/") or text.split("/")[0] in {".", ".."}:
+        refuse(call, hint)
+    return text
+
+
+def path_matcher(call: str, pattern: object) -> Callable[[str], bool]:
+    """Return a test of paths; the pattern is one line of a gitignore file, without negation."""
+    text = canonical(call, pattern)
+    if text.startswith(("!", "#")) or text != text.strip():
+        refuse(call, f"takes one gitignore-style pattern, got {show(text, 120)}")
+    return _compiled(text)
+
+
+@lru_cache(maxsize=256)
+def _compiled(pattern: str) -> Callable[[str], bool]:
+    from pathspec import GitIgnoreSpec
+
+    return GitIgnoreSpec.from_lines([pattern]).match_file
