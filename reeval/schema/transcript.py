@@ -172,6 +172,8 @@ class CommandResult(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=Tru
     """Output was cut in the middle, with a note where."""
     tries: int = 1
     """How many times it ran (see ``retries``)."""
+    allowed: int = 1
+    """How many times it could have run."""
 
     @property
     def ok(self) -> bool:
