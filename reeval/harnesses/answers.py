@@ -1,0 +1,231 @@
+"""What does the output of a program make of a turn? As plain text, or as lines of events."""
+
+from __future__ import annotations
+
+from typing import Any, Protocol
+
+import msgspec
+
+from reeval.errors import InfrastructureError, Phase
+from reeval.harnesses.bounds import MESSAGE_LIMIT, NOTE_LIMIT, OUTPUT_LIMIT, cut
+from reeval.harnesses.endings import described, killed, not_started
+from reeval.harnesses.lines import LINE_LIMIT, Lines, Tail
+from reeval.harnesses.stream import Done, Failed, Message, Retry, Served, StreamEvent, Used, parse_line
+from reeval.schema.transcript import Channel, Event, Notice, Text, Turn
+from reeval.usage import Usage
+
+__all__ = ["Answer", "EventAnswer", "TextAnswer"]
+
+_MOST_EVENTS = 10_000
+_MOST_NOTES = 20
+_MOST_KEPT = 8_000_000
+"""Characters of all events of a turn together."""
+_DEEPEST = 50
+"""Levels of a tool's input: JSON that is nested much deeper cannot be written back."""
+
+
+class Answer(Protocol):
+    """Takes a program's output and, at its end, says what the turn was."""
+
+    @property
+    def ended(self) -> bool:
+        """Whether the program has said that its turn is over."""
+        ...
+
+    def feed(self, chunk: bytes) -> None:
+        """Take some output."""
+        ...
+
+    def error(self, exit_code: int | None, stderr: str) -> str | None:
+        """Return why the agent failed, None when it did not; raise ``InfrastructureError`` when it was not the agent.
+
+        ``exit_code`` is None for a program that said it had ended and still ran.
+        """
+        ...
+
+    def turn(self, prompt: str, session: str, error: str | None) -> Turn:
+        """Return the turn."""
+        ...
+
+
+class TextAnswer:
+    """All output is the final message; nothing else is known."""
+
+    ended = False
+
+    def __init__(self) -> None:
+        self._output = Tail(MESSAGE_LIMIT)
+
+    def feed(self, chunk: bytes) -> None:
+        """Take some output."""
+        self._output.feed(chunk)
+
+    def error(self, exit_code: int | None, stderr: str) -> str | None:
+        """Take an exit code other than 0 as giving up: a program that prints text cannot say so in another way."""
+        if exit_code is None or exit_code == 0:
+            return None
+        _refuse_not_started(exit_code, stderr)
+        if killed(exit_code):
+            raise InfrastructureError(Phase.HARNESS, f"the program died: {described(exit_code, stderr)}")
+        return described(exit_code, stderr)
+
+    def turn(self, prompt: str, session: str, error: str | None) -> Turn:
+        """Return the turn, with the output as its message."""
+        message = self._output.text().rstrip()
+        return Turn(
+            prompt=prompt,
+            message=message,
+            status="completed" if error is None else "failed",
+            error=error,
+            events=(Text(text=message),) if message else (),
+            session=session,
+            unreported=tuple(sorted(Channel)),
+        )
+
+
+class EventAnswer:
+    """Lines of events become the events of the turn; what is odd becomes a note."""
+
+    def __init__(self, unreported: frozenset[Channel] = frozenset()) -> None:
+        self.ended = False
+        self._unreported = unreported
+        self._lines = Lines()
+        self._events: list[Event] = []
+        self._kept = 0
+        self._left_out = 0
+        self._notes = 0
+        self._message = ""
+        self._usage: Usage | None = None
+        self._model: str | None = None
+        self._failed: Failed | None = None
+
+    def feed(self, chunk: bytes) -> None:
+        """Take some output."""
+        for line in self._lines.feed(chunk):
+            self._take(parse_line(line))
+
+    def error(self, exit_code: int | None, stderr: str) -> str | None:
+        """Decide by what the program said first, and by its exit code second."""
+        self._finish()
+        failed = self._failed
+        if failed and failed.kind == "provider":
+            raise InfrastructureError(Phase.MODEL, failed.message)
+        if failed and (self.ended or exit_code == 0):
+            return failed.message or "the agent gave up and did not say why"
+        if self.ended:
+            return None
+        if exit_code:
+            _refuse_not_started(exit_code, stderr)
+            said = f" after the error {failed.message!r}" if failed else ""
+            raise InfrastructureError(Phase.HARNESS, f"the program died{said}: {described(exit_code, stderr)}")
+        reason = 'the program ended without a \'done\' event; print {"type": "done"} as the last line of each turn'
+        raise InfrastructureError(Phase.HARNESS, reason)
+
+    def turn(self, prompt: str, session: str, error: str | None) -> Turn:
+        """Return the turn, with everything that was said so far."""
+        self._finish()
+        usage, unknown = self._usage, set(self._unreported)
+        if usage is None or usage.total is None:
+            unknown.add(Channel.USAGE)
+        if usage is None or usage.cost is None:
+            unknown.add(Channel.COST)
+        if self._model is None:
+            unknown.add(Channel.MODEL)
+        return Turn(
+            prompt=prompt,
+            message=self._message,
+            status="completed" if error is None else "failed",
+            error=error,
+            events=tuple(self._events),
+            usage=usage,
+            model=self._model,
+            session=session,
+            unreported=tuple(sorted(unknown)),
+        )
+
+    def _finish(self) -> None:
+        """Take what stands after the last line end, and say what was left out. The second time nothing is left."""
+        for line in self._lines.rest():
+            self._take(parse_line(line))
+        for count, what in (
+            (self._lines.dropped, f"lines of more than {LINE_LIMIT} bytes"),
+            (self._left_out, "events or odd lines beyond what is kept of a turn"),
+        ):
+            if count:
+                self._events.append(Notice(kind="note", message=f"{count} {what} were left out"))
+        self._lines.dropped = self._left_out = 0
+
+    def _take(self, event: StreamEvent | str | None) -> None:
+        match event:
+            case None:
+                pass
+            case str():
+                self._notes += 1
+                if self._notes > _MOST_NOTES:
+                    self._left_out += 1
+                else:
+                    self._keep(Notice(kind="note", message=event), NOTE_LIMIT)
+            case Message():
+                self._message = cut(event.text, MESSAGE_LIMIT)
+                self._keep(Text(text=event.text), MESSAGE_LIMIT)
+            case Used():
+                used = Usage(**msgspec.structs.asdict(event))
+                self._usage = used if self._usage is None else self._usage + used
+            case Served():
+                self._model = cut(event.name, NOTE_LIMIT)
+            case Failed() | Retry():
+                self._problem(event)
+            case Done():
+                self.ended = True
+            case _:
+                self._keep(event, OUTPUT_LIMIT)
+
+    def _problem(self, event: Failed | Retry) -> None:
+        if isinstance(event, Failed):
+            self._failed = Failed(message=cut(event.message, NOTE_LIMIT), kind=event.kind)
+        self._keep(Notice(kind="error" if isinstance(event, Failed) else "retry", message=event.message), NOTE_LIMIT)
+
+    def _keep(self, event: Event, limit: int) -> None:
+        bounded, size = _bounded(event, limit)
+        if self._kept + size > _MOST_KEPT or len(self._events) >= _MOST_EVENTS:
+            self._left_out += 1
+            return
+        self._kept += size
+        self._events.append(bounded)
+
+
+def _refuse_not_started(exit_code: int, stderr: str) -> None:
+    if not_started(exit_code):
+        reason = f"the program could not be started ({described(exit_code, stderr)}); correct 'command'"
+        raise InfrastructureError(Phase.HARNESS, reason)
+
+
+def _bounded(event: Event, limit: int) -> tuple[Event, int]:
+    """Return the event with no text over ``limit``, and how many characters it has."""
+    changes: dict[str, Any] = {}
+    size = 0
+    for name in event.__struct_fields__:
+        value = getattr(event, name)
+        if name == "input":
+            value = changes["input"] = _bounded_input(value, limit)
+            size += len(str(value))
+        elif isinstance(value, str):
+            size += min(len(value), limit)
+            if len(value) > limit:
+                changes[name] = cut(value, limit)
+    return (msgspec.structs.replace(event, **changes) if changes else event), size
+
+
+def _bounded_input(value: Any, limit: int) -> Any:
+    """Keep JSON data, or a text in its place where it is too big or nested too deep."""
+    if _deeper(value, _DEEPEST):
+        return f"left out: nested deeper than {_DEEPEST} levels"
+    text = str(value)
+    return cut(text, limit) if len(text) > limit else value
+
+
+def _deeper(value: Any, levels: int) -> bool:
+    if not isinstance(value, dict | list):
+        return False
+    children = value.values() if isinstance(value, dict) else value
+    return levels == 0 or any(_deeper(child, levels - 1) for child in children)

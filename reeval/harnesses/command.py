@@ -1,0 +1,189 @@
+"""How does any program become an agent? Each turn starts it in the sandbox and reads what it prints."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from contextlib import AsyncExitStack
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, ClassVar, Literal, Self
+
+import anyio
+
+from reeval.errors import InfrastructureError, Phase
+from reeval.harnesses.answers import Answer, EventAnswer, TextAnswer
+from reeval.harnesses.invocation import PROMPT, invocation, misquoted
+from reeval.harnesses.layouts import named_layout
+from reeval.harnesses.options import typed_options
+from reeval.harnesses.programs import digest_of, place_files, read_files
+from reeval.protocols import HarnessKind, Process, Room
+from reeval.schema.environment import Layout
+from reeval.schema.plan import PlannedHarness
+from reeval.schema.transcript import Channel, Turn
+
+__all__ = ["KIND", "CommandOptions"]
+
+_OUTPUT_GRACE = 1.0
+"""Seconds to read on after the program has ended: what it started may hold its output open for ever."""
+_EXIT_GRACE = 5.0
+"""Seconds that a program may take to end after it said ``done``."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class CommandOptions:
+    """The options of a ``[harness.NAME]`` table with ``kind = "command"``.
+
+    The program runs in the workspace, once for each turn. It finds the turn's number in ``REEVAL_TURN``, one word for
+    all turns of an attempt in ``REEVAL_SESSION``, and what the table sets in ``REEVAL_MODEL`` and ``REEVAL_EFFORT``.
+    """
+
+    __pydantic_config__: ClassVar[dict[str, str]] = {"extra": "forbid"}
+
+    command: str | tuple[str, ...]
+    """A shell string, or an argv list."""
+    prompt: Literal["stdin", "argument"] = "stdin"
+    """``argument``: in place of ``{prompt}`` (in a shell string it is quoted for you), else at the end."""
+    output: Literal["text", "events"] = "text"
+    """``text``: its output is the message, an exit code other than 0 a failed turn. ``events``: JSON lines."""
+    env: dict[str, str] = field(default_factory=dict)
+    """Plain variables of the program; secrets come from the ``env`` of the eval, the environment or the defaults."""
+    files: dict[str, str] = field(default_factory=dict)
+    """Path in the sandbox (best ``~/…``) → file or directory of the project, placed before the session starts."""
+    layout: str | None = None
+    """Where it reads rules and skills, by the name of an agent; default ``AGENTS.md`` and ``.agents/skills``."""
+    unreported: tuple[Channel, ...] = ()
+    """With ``events``: kinds of evidence it never reports, so that checks of them are unavailable."""
+    turn_timeout: float | None = None
+    """Seconds that a turn may take; then it is a failed turn."""
+
+    def __post_init__(self) -> None:
+        """Refuse what cannot be called."""
+        if not self.command or (not isinstance(self.command, str) and not self.command[0]):
+            raise ValueError("command is empty; write the program and its arguments")
+        if self.prompt == "argument" and isinstance(self.command, str) and misquoted(self.command):
+            raise ValueError(f"command: write {PROMPT} without quotes around it; the prompt is quoted for you")
+        if self.prompt == "stdin" and any(PROMPT in word for word in self.command):
+            raise ValueError(f'command holds {PROMPT}, but the prompt goes to standard input; add prompt = "argument"')
+        if self.turn_timeout is not None and not 0 < self.turn_timeout < float("inf"):
+            raise ValueError(f"turn_timeout is a number of seconds over 0, not {self.turn_timeout!r}")
+        named_layout(self.layout)
+
+
+class _Harness:
+    """One configured program."""
+
+    def __init__(self, planned: PlannedHarness, root: Path) -> None:
+        self.options = _options(planned.options, f"[harness.{planned.id}]")
+        self.files = read_files(self.options.files, root, f"[harness.{planned.id}]")
+        chosen = {"REEVAL_MODEL": planned.model, "REEVAL_EFFORT": planned.effort}
+        self.env = {**self.options.env, **{name: value for name, value in chosen.items() if value is not None}}
+
+    def session(self, room: Room) -> _Session:
+        """Start a conversation: the program's files are placed, the program itself starts with the first turn."""
+        return _Session(self, room)
+
+    def answer(self) -> Answer:
+        """Return what reads one turn's output."""
+        return TextAnswer() if self.options.output == "text" else EventAnswer(frozenset(self.options.unreported))
+
+
+class _Session:
+    """One conversation, in which the program is started anew for each turn."""
+
+    def __init__(self, harness: _Harness, room: Room) -> None:
+        self._harness = harness
+        self._room = room
+        self._turn = 0
+        # From the key, not by chance: an attempt that runs again from its plan gives the same record.
+        self._id = hashlib.sha256(room.key.encode("utf-8", "surrogateescape")).hexdigest()[:16]
+
+    async def __aenter__(self) -> Self:
+        """Place the files."""
+        if self._harness.files:
+            await place_files(self._harness.files, await self._room.sandbox())
+        return self
+
+    async def __aexit__(self, *_error: object) -> None:
+        """End: nothing is open between turns."""
+
+    async def send(self, prompt: str) -> Turn:
+        """Run the program with a prompt and make a turn of what it printed."""
+        options, answer = self._harness.options, self._harness.answer()
+        self._turn += 1
+        with anyio.move_on_after(options.turn_timeout):
+            exit_code, stderr = await self._run(prompt, answer)
+            return answer.turn(prompt, self._id, answer.error(exit_code, stderr))
+        return answer.turn(prompt, self._id, f"no end within {options.turn_timeout:g} s (turn_timeout)")
+
+    async def _run(self, prompt: str, answer: Answer) -> tuple[int | None, str]:
+        options, sandbox = self._harness.options, await self._room.sandbox()
+        command, stdin = invocation(options.command, options.prompt, prompt)
+        env = {**self._room.env, **self._harness.env, "REEVAL_TURN": str(self._turn), "REEVAL_SESSION": self._id}
+        async with AsyncExitStack() as stack:
+            try:
+                process = await stack.enter_async_context(sandbox.start(command, env=env, stdin=stdin))
+            except OSError as error:
+                reason = f"the program could not be started: {error.strerror or error}; correct 'command'"
+                raise InfrastructureError(Phase.HARNESS, reason) from error
+            return await _follow(process, answer), process.stderr_text()
+
+
+async def _follow(process: Process, answer: Answer) -> int | None:
+    """Read the output to its end and return the exit code; None for a program that said it ended and did not."""
+    reading = anyio.CancelScope()
+    exit_code: int | None = None
+    exited = anyio.Event()
+
+    async def watch() -> None:
+        nonlocal exit_code
+        exit_code = await process.wait()
+        exited.set()
+        reading.deadline = min(reading.deadline, anyio.current_time() + _OUTPUT_GRACE)
+
+    try:
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(watch)
+            with reading:
+                async for chunk in process.stdout():
+                    answer.feed(chunk)
+                    if answer.ended and reading.deadline == float("inf"):
+                        reading.deadline = anyio.current_time() + _EXIT_GRACE
+            with anyio.move_on_after(_EXIT_GRACE if answer.ended else None):
+                await exited.wait()
+            tasks.cancel_scope.cancel()
+    except BaseExceptionGroup as group:
+        # Two tasks are one step here: its one error must keep its type.
+        if len(group.exceptions) == 1:
+            raise group.exceptions[0] from None
+        raise
+    return exit_code
+
+
+def _options(options: Mapping[str, Any], owner: str = "a harness of kind 'command'") -> CommandOptions:
+    return typed_options(options, CommandOptions, owner)
+
+
+def _layout(options: Mapping[str, Any]) -> Layout:
+    return named_layout(_options(options).layout)
+
+
+def _unreported(options: Mapping[str, Any]) -> frozenset[Channel]:
+    typed = _options(options)
+    return frozenset(Channel) if typed.output == "text" else frozenset(typed.unreported)
+
+
+def _fingerprint(planned: PlannedHarness, root: Path) -> str:
+    owner = f"[harness.{planned.id}]"
+    return digest_of(read_files(_options(planned.options, owner).files, root, owner))
+
+
+KIND = HarnessKind(
+    name="command",
+    options=CommandOptions,
+    open=_Harness,
+    layout=_layout,
+    unreported=_unreported,
+    fingerprint=_fingerprint,
+)
+"""Any program that takes a prompt and prints an answer."""

@@ -1,0 +1,73 @@
+"""How is an endless output read in bounded memory: as lines, or as one text?"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+__all__ = ["LINE_LIMIT", "Lines", "Tail"]
+
+LINE_LIMIT = 4 << 20
+"""Bytes of a line; a longer one is dropped and counted."""
+
+
+class Lines:
+    """Cuts chunks of bytes into lines."""
+
+    def __init__(self, limit: int = LINE_LIMIT) -> None:
+        self._limit = limit
+        self._parts: list[bytes] = []
+        self._size = 0
+        self.dropped = 0
+        """How many lines were too long."""
+
+    def feed(self, chunk: bytes) -> Iterator[bytes]:
+        """Yield the lines that ``chunk`` completes, without their ends."""
+        *complete, rest = chunk.split(b"\n")
+        for end in complete:
+            self._keep(end)
+            yield from self.rest()
+        self._keep(rest)
+
+    def rest(self) -> Iterator[bytes]:
+        """Yield what stands after the last line end, if it is not too long."""
+        if self._size > self._limit:
+            self.dropped += 1
+        elif self._size:
+            yield b"".join(self._parts)
+        self._parts, self._size = [], 0
+
+    def _keep(self, part: bytes) -> None:
+        self._size += len(part)
+        if self._size > self._limit:
+            self._parts = []
+        elif part:
+            self._parts.append(part)
+
+
+class Tail:
+    """Keeps the head and the tail of bytes that come in chunks."""
+
+    def __init__(self, limit: int) -> None:
+        self._half = limit // 2
+        self._head = bytearray()
+        self._tail = bytearray()
+        self._size = 0
+
+    def feed(self, chunk: bytes) -> None:
+        """Take a chunk."""
+        self._size += len(chunk)
+        room = self._half - len(self._head)
+        self._head += chunk[:room]
+        self._tail += chunk[room:]
+        # Cut seldom, so that small chunks stay cheap.
+        if len(self._tail) > 2 * self._half:
+            del self._tail[: -self._half]
+
+    def text(self) -> str:
+        """Return what was kept as text, with a note where something is left out."""
+        tail = bytes(self._tail[-self._half :])
+        left_out = self._size - len(self._head) - len(tail)
+        head = self._head.decode("utf-8", "replace")
+        if not left_out:
+            return bytes(self._head + tail).decode("utf-8", "replace")
+        return f"{head}\n[{left_out} bytes left out]\n{tail.decode('utf-8', 'replace')}"

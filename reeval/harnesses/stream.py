@@ -1,0 +1,107 @@
+"""What may a program print, one JSON object a line, to say what its agent does? The documented event form.
+
+Each object has a ``type``, the tag of one of the types here. Types and keys that are not known are no error: they
+are left out, with a note. ``reasoning``, ``tool``, ``edit``, ``search`` and ``fetch`` are the transcript's own.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from typing import Any, Literal
+
+import msgspec
+
+from reeval.schema.transcript import FileEdit, Reasoning, ToolCall, WebFetch, WebSearch
+
+__all__ = ["Done", "Failed", "Message", "Retry", "Served", "StreamEvent", "Used", "parse_line"]
+
+
+class Message(msgspec.Struct, frozen=True, kw_only=True, tag="message"):
+    """Something the agent said. The last one is the final message of the turn."""
+
+    text: str
+
+
+class Used(msgspec.Struct, frozen=True, kw_only=True, tag="usage"):
+    """What was used since the last such event, so that a turn's events add up; never a running total."""
+
+    input: int | None = None
+    """Prompt tokens, without cache reads and writes."""
+    output: int | None = None
+    """Answer tokens, reasoning included."""
+    cache_read: int | None = None
+    cache_write: int | None = None
+    reasoning: int | None = None
+    cost: float | None = None
+    """US dollars."""
+
+    def __post_init__(self) -> None:
+        """Refuse what cannot be an amount."""
+        for name in self.__struct_fields__:
+            value = getattr(self, name)
+            if value is not None and not (math.isfinite(value) and value >= 0):
+                raise ValueError(f"{name} is {value!r}, which is no amount")
+
+
+class Served(msgspec.Struct, frozen=True, kw_only=True, tag="model"):
+    """The model that answered."""
+
+    name: str
+
+
+class Failed(msgspec.Struct, frozen=True, kw_only=True, tag="error"):
+    """The end of the turn without success. ``provider``: the model could not be had, which is not the agent's failure.
+
+    With ``agent`` the program says that it gave up, and exits with 0 or says ``done``.
+    """
+
+    message: str
+    kind: Literal["agent", "provider"] = "agent"
+
+
+class Retry(msgspec.Struct, frozen=True, kw_only=True, tag="retry"):
+    """Something went wrong and is tried again."""
+
+    message: str
+
+
+class Done(msgspec.Struct, frozen=True, kw_only=True, tag="done"):
+    """The end of the turn. Without it (or an ``error``) the program counts as having died."""
+
+
+StreamEvent = Message | Reasoning | ToolCall | FileEdit | WebSearch | WebFetch | Used | Served | Failed | Retry | Done
+
+_HIGH, _LOW = rb"\\u[dD][89abAB][0-9a-fA-F]{2}", rb"\\u[dD][c-fC-F][0-9a-fA-F]{2}"
+_LONE_SURROGATE = re.compile(rb"%s(?!%s)|(?<!%s)%s" % (_HIGH, _LOW, _HIGH, _LOW))
+
+_TYPES = frozenset(
+    {"message", "reasoning", "tool", "edit", "search", "fetch", "usage", "model", "error", "retry", "done"}
+)
+
+
+def parse_line(line: bytes) -> StreamEvent | str | None:
+    """Return the event of a line, why it holds none (a text), or None for an empty line."""
+    if not line.strip():
+        return None
+    try:
+        found = _decoded(line)
+    except (msgspec.DecodeError, RecursionError):
+        return f"not JSON: {line.decode('utf-8', 'replace')}"
+    kind = found.get("type") if isinstance(found, dict) else None
+    if not isinstance(kind, str) or kind not in _TYPES:
+        return f"no known type: {line.decode('utf-8', 'replace')}"
+    try:
+        event: StreamEvent = msgspec.convert(found, StreamEvent)
+    except msgspec.ValidationError as error:
+        return f"unusable {kind} event ({error}): {line.decode('utf-8', 'replace')}"
+    return event
+
+
+def _decoded(line: bytes) -> Any:
+    """Decode JSON. Halves of surrogate pairs and bytes that are no UTF-8 are replaced: agents print both."""
+    try:
+        return msgspec.json.decode(line)
+    except msgspec.DecodeError:
+        repaired = _LONE_SURROGATE.sub(rb"\\ufffd", line.decode("utf-8", "replace").encode())
+        return msgspec.json.decode(repaired)
