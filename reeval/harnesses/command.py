@@ -12,11 +12,11 @@ from typing import Any, ClassVar, Literal, Self
 import anyio
 
 from reeval.errors import InfrastructureError, Phase
-from reeval.harnesses.answers import Answer, EventAnswer, TextAnswer
-from reeval.harnesses.invocation import PROMPT, invocation, misquoted
 from reeval.harnesses.layouts import named_layout
 from reeval.harnesses.options import typed_options
-from reeval.harnesses.programs import digest_of, place_files, read_files
+from reeval.harnesses.program.answers import Answer, EventAnswer, TextAnswer
+from reeval.harnesses.program.files import digest_of, place_files, read_files
+from reeval.harnesses.program.invocation import PROMPT, invocation, misquoted
 from reeval.protocols import HarnessKind, Process, Room
 from reeval.schema.environment import Layout
 from reeval.schema.plan import PlannedHarness

@@ -8,9 +8,9 @@ import msgspec
 
 from reeval.errors import InfrastructureError, Phase
 from reeval.harnesses.bounds import MESSAGE_LIMIT, NOTE_LIMIT, OUTPUT_LIMIT, cut
-from reeval.harnesses.endings import described, killed, not_started
-from reeval.harnesses.lines import LINE_LIMIT, Lines, Tail
-from reeval.harnesses.stream import Done, Failed, Message, Retry, Served, StreamEvent, Used, parse_line
+from reeval.harnesses.program.endings import described, killed, not_started
+from reeval.harnesses.program.lines import LINE_LIMIT, Lines, Tail
+from reeval.harnesses.program.stream import Done, Failed, Message, Retry, Served, StreamEvent, Used, parse_line
 from reeval.schema.transcript import Channel, Event, Notice, Text, Turn
 from reeval.usage import Usage
 

@@ -1,0 +1,1 @@
+"""How is a program called, read and understood?"""
