@@ -1,0 +1,1 @@
+"""What a record looks like on disk."""
