@@ -12,7 +12,7 @@ from reeval.report.text import bounded, one_line
 from reeval.schema.observation import CheckStatus
 from reeval.schema.record import AttemptRecord, CheckRecord, EvalRecord, Outcome
 
-__all__ = ["Page", "check_lines", "explains", "failure_lines", "failure_sections", "headline"]
+__all__ = ["Page", "check_lines", "explains", "failure_lines", "failure_sections", "headline", "log_lines"]
 
 SHOWN_CHECKS = 10
 """Failed checks of one attempt that are shown; the rest is counted."""
@@ -145,12 +145,13 @@ def _checks(checks: Sequence[CheckRecord], page: Page, indent: int) -> list[str]
     return lines + ([" " * indent + f"… {more} more checks"] if more > 0 else [])
 
 
-def log_lines(log: str, page: Page, indent: int) -> list[str]:
+def log_lines(log: str, page: Page, indent: int, limit: int = LOG_LINES) -> list[str]:
     """Return the end of what a body printed; nothing when it printed nothing."""
     if not log.strip():
         return []
-    title = "log" if page.full else f"log, last {LOG_LINES} lines"
-    return [" " * indent + title, *page.lines(log, LOG_LINES, indent + 2, tail=True, style="dim")]
+    lines = page.lines(log, limit, indent + 2, tail=True, style="dim")
+    title = f"log, last {limit} lines" if len(lines) > limit else "log"
+    return [" " * indent + title, *lines]
 
 
 def failure_sections(

@@ -1,0 +1,135 @@
+"""How does a command print: its width and colors, its errors, and the exit code they lead to?"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Protocol, TextIO
+
+import typer
+
+from reeval.errors import ExitCode, UserError
+from reeval.protocols import Reporter
+
+if TYPE_CHECKING:
+    from reeval.report.plain import Verbosity
+    from reeval.report.screen.evidence import RunReader
+    from reeval.report.screen.failures import Page
+    from reeval.secrets import Masker
+
+__all__ = [
+    "ClosingReporter",
+    "is_live",
+    "make_page",
+    "make_reporter",
+    "print_error",
+    "print_lines",
+    "terminal_width",
+    "user_errors",
+    "wants_color",
+]
+
+_NARROWEST = 20
+
+
+class ClosingReporter(Reporter, Protocol):
+    """A reporter that must be closed, also when the run breaks."""
+
+    def close(self) -> None:
+        """Write what is left and give the terminal back."""
+        ...
+
+
+def wants_color(stream: TextIO, environ: Mapping[str, str] = os.environ) -> bool:
+    """Say whether to color: ``NO_COLOR`` and ``FORCE_COLOR`` decide when they are set, else a capable terminal."""
+    if environ.get("NO_COLOR"):
+        return False
+    if environ.get("FORCE_COLOR"):
+        return environ["FORCE_COLOR"] != "0"
+    return is_live(stream, environ)
+
+
+def is_live(stream: TextIO, environ: Mapping[str, str] = os.environ) -> bool:
+    """Say whether the stream is a terminal that can move its cursor."""
+    return stream.isatty() and environ.get("TERM", "") not in {"", "dumb"}
+
+
+def terminal_width(stream: TextIO, environ: Mapping[str, str] = os.environ) -> int | None:
+    """Return the cells of a line; None when it is no terminal, where nothing is cut."""
+    if not stream.isatty():
+        return None
+    columns = environ.get("COLUMNS", "")
+    if columns.isdecimal() and int(columns) > 0:
+        return max(_NARROWEST, int(columns))
+    try:
+        return max(_NARROWEST, os.get_terminal_size(stream.fileno()).columns or 80)
+    except (OSError, ValueError):
+        return 80
+
+
+def make_page(stream: TextIO, reader: RunReader | None = None, *, full: bool = False, passing: bool = False) -> Page:
+    """Return how reports write to this stream."""
+    from reeval.report.screen.failures import Page
+    from reeval.report.screen.ink import Ink
+
+    ink = Ink(color=wants_color(stream))
+    return Page(ink=ink, cells=terminal_width(stream), reader=reader, full=full, passing=passing)
+
+
+def make_reporter(
+    *, masker: Masker, verbosity: Verbosity = "normal", as_json: bool = False, live: bool = True, reader: RunReader
+) -> ClosingReporter:
+    """Return who tells the run on stdout: events, a live block, or plain lines where no block can be."""
+    out = sys.stdout
+    if as_json:
+        from reeval.report.events import JsonReporter
+
+        return JsonReporter(out, masker=masker)
+    page = make_page(out, reader, passing=verbosity == "verbose")
+    if live and verbosity != "quiet" and is_live(out):
+        from reeval.report.terminal import LiveReporter
+
+        return LiveReporter(out, masker=masker, page=page, verbosity=verbosity)
+    from reeval.report.plain import PlainReporter
+
+    return PlainReporter(out, masker=masker, page=page, verbosity=verbosity)
+
+
+def print_lines(lines: Iterable[str], stream: TextIO | None = None) -> None:
+    """Write lines that are already escaped; what the stream's encoding lacks becomes an escape."""
+    stream = stream or sys.stdout
+    text = "".join(f"{line}\n" for line in lines)
+    try:
+        stream.write(text)
+    except UnicodeEncodeError:
+        encoding = stream.encoding or "ascii"
+        stream.write(text.encode(encoding, "backslashreplace").decode(encoding))
+    stream.flush()
+
+
+def print_error(text: str) -> None:
+    """Write ``error: …`` on stderr, escaped, each line of the text on its own."""
+    from reeval.report.screen.ink import Ink
+    from reeval.report.text import printable
+
+    first, *rest = printable(text)
+    ink = Ink(color=wants_color(sys.stderr))
+    print_lines([f"{ink('red', 'error:')} {first}", *rest], sys.stderr)
+
+
+@contextmanager
+def user_errors() -> Iterator[None]:
+    """Turn an error that the user can fix into its text and exit 2, Ctrl-C into exit 130, a closed pipe into silence."""
+    try:
+        yield
+    except UserError as error:
+        print_error(str(error))
+        raise typer.Exit(ExitCode.USAGE) from None
+    except KeyboardInterrupt:
+        raise typer.Exit(ExitCode.INTERRUPTED) from None
+    except BrokenPipeError:
+        # The reader went away (``| head``): that is its right. Nowhere is where the rest goes.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        raise typer.Exit(ExitCode.OK) from None

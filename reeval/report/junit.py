@@ -1,0 +1,126 @@
+"""How does a CI system read a run? ``--junit FILE``: a suite for each eval file, a test case for each attempt."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator
+from contextlib import suppress
+from itertools import groupby
+from pathlib import Path
+from typing import TextIO
+from xml.sax.saxutils import escape, quoteattr
+
+from reeval.errors import RecordError
+from reeval.report.screen.evidence import RunReader, checks_of, is_failing
+from reeval.report.screen.failures import Page, failure_lines, headline
+from reeval.schema.record import AttemptEntry, EvalRecord, Outcome, RunRecord
+
+__all__ = ["DETAILED", "junit_lines", "write_junit"]
+
+DETAILED = 1_000
+"""Failing attempts whose checks and logs are in the file; later ones have only their reason."""
+_ILLEGAL = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+"""What XML 1.0 cannot hold, not even as a reference."""
+
+
+def write_junit(path: Path, record: RunRecord, reader: RunReader) -> None:
+    """Write the file whole or not at all; raise ``RecordError`` when it cannot be written."""
+    path = path.absolute()
+    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with temporary.open("w", encoding="utf-8", newline="\n") as out:
+            _put(out, junit_lines(record, reader))
+        temporary.replace(path)
+    except OSError as error:
+        with suppress(OSError):
+            temporary.unlink(missing_ok=True)
+        raise RecordError(f"{path}: the JUnit file cannot be written: {error.strerror or error}") from error
+
+
+def _put(out: TextIO, lines: Iterator[str]) -> None:
+    out.writelines(line + "\n" for line in lines)
+
+
+def junit_lines(record: RunRecord, reader: RunReader) -> Iterator[str]:
+    """Yield the document line by line."""
+    yield '<?xml version="1.0" encoding="utf-8"?>'
+    entries = [entry for planned in record.evals for entry in planned.attempts]
+    yield f"<testsuites name={_attribute(f'reeval {record.run_id}')} {_counts(entries)}>"
+    detailed = 0
+    by_file = sorted(record.evals, key=lambda planned: planned.file)
+    for file, group in groupby(by_file, key=lambda planned: planned.file):
+        evals = list(group)
+        yield f"<testsuite name={_attribute(file)} {_counts([e for planned in evals for e in planned.attempts])}>"
+        for planned in evals:
+            if planned.mode != "run":
+                yield from _listed(planned)
+            for entry in planned.attempts:
+                detailed += is_failing(entry)
+                yield from _case(planned, entry, reader if detailed <= DETAILED else None)
+        yield "</testsuite>"
+    yield "</testsuites>"
+
+
+def _counts(entries: list[AttemptEntry]) -> str:
+    kinds = [_kind(entry) for entry in entries]
+    numbers = {
+        "tests": len(entries),
+        "failures": kinds.count("failure"),
+        "errors": kinds.count("error"),
+        "skipped": kinds.count("skipped"),
+        "time": f"{sum(entry.duration for entry in entries):.3f}",
+    }
+    return " ".join(f'{name}="{value}"' for name, value in numbers.items())
+
+
+def _kind(entry: AttemptEntry) -> str | None:
+    if entry.outcome is Outcome.ERROR:
+        return "error"
+    if entry.outcome is Outcome.SKIPPED:
+        return "skipped"
+    return "failure" if is_failing(entry) else None
+
+
+def _listed(planned: EvalRecord) -> Iterator[str]:
+    yield _opening(planned, planned.name, 0.0, closed=False)
+    yield f"<skipped message={_attribute(planned.skip_reason or planned.mode)}/>"
+    yield "</testcase>"
+
+
+def _case(planned: EvalRecord, entry: AttemptEntry, reader: RunReader | None) -> Iterator[str]:
+    kind = _kind(entry)
+    name = f"{planned.name} @ {entry.attempt}"
+    yield _opening(planned, name, entry.duration, closed=kind is None)
+    if kind is None:
+        return
+    if kind == "skipped":
+        yield f"<skipped message={_attribute(entry.reason or '')}/>"
+    else:
+        yield from _details(kind, entry, reader)
+    yield "</testcase>"
+
+
+def _opening(planned: EvalRecord, name: str, duration: float, *, closed: bool) -> str:
+    group = " › ".join((planned.file, *planned.path[:-1]))
+    end = "/>" if closed else ">"
+    return f'<testcase classname={_attribute(group)} name={_attribute(name)} time="{duration:.3f}"{end}'
+
+
+def _details(kind: str, entry: AttemptEntry, reader: RunReader | None) -> Iterator[str]:
+    if reader is None:
+        yield f"<{kind} message={_attribute(entry.reason or entry.outcome.value)}/>"
+        return
+    record = reader.attempt_at(*entry.line)
+    why = headline(record, checks_of(record, reader)) or entry.outcome.value
+    text = "\n".join(failure_lines(record, Page(reader=reader), 0))
+    yield f"<{kind} message={_attribute(why)}>{_legal(escape(text))}</{kind}>"
+
+
+def _attribute(text: str) -> str:
+    return _legal(quoteattr(text[:500]))
+
+
+def _legal(text: str) -> str:
+    return _ILLEGAL.sub("\ufffd", text)

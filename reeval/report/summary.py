@@ -1,0 +1,198 @@
+"""What does a pull request need to know of a run? ``summary.md``: outcome, table, failures, how to do it again.
+
+Text of agents, programs and authors stands in code spans and fences only, so that none of it can become Markdown,
+HTML, a link, a mention or a reference, whatever reads the file.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from reeval.errors import RecordError
+from reeval.report.screen.blocks import reading, status
+from reeval.report.screen.ending import next_commands
+from reeval.report.screen.evidence import RunReader, attempt_key, is_failing
+from reeval.report.screen.failures import Page, failure_lines
+from reeval.report.screen.numbers import count, dollars, moment, seconds
+from reeval.report.text import escape
+from reeval.schema.record import AttemptRecord, EvalRecord, Outcome, RunRecord, RunState
+
+if TYPE_CHECKING:
+    from jinja2 import Template
+
+__all__ = ["cell", "code", "fence", "summary_text", "write_summary"]
+
+_ROWS = 200
+_FAILURES = 50
+_CODE_CHARACTERS = 300
+_BACKTICKS = re.compile("`+")
+_PIPES = re.compile(r"(\\*)\|")
+
+
+def write_summary(
+    path: Path, record: RunRecord, failures: Sequence[AttemptRecord], reader: RunReader | None = None
+) -> None:
+    """Write the file whole or not at all; raise ``RecordError`` when it cannot be written."""
+    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+    try:
+        temporary.write_text(summary_text(record, failures, reader), encoding="utf-8")
+        temporary.replace(path)
+    except OSError as error:
+        with suppress(OSError):
+            temporary.unlink(missing_ok=True)
+        raise RecordError(f"{path}: the summary cannot be written: {error.strerror or error}") from error
+
+
+def summary_text(record: RunRecord, failures: Sequence[AttemptRecord], reader: RunReader | None = None) -> str:
+    """Return the summary. ``failures`` are the attempts to show; the rest is counted from the record."""
+    rows = list(_rows(record))
+    return _template().render(
+        run=record,
+        title=_title(record),
+        elapsed=None if record.ended_at is None else (record.ended_at - record.created_at) / 1000,
+        totals=_totals(record),
+        rows=rows[:_ROWS],
+        hidden_rows=max(0, len(rows) - _ROWS),
+        sections=list(_sections(record, failures, reader)),
+        remarks="\n".join([*record.remarks, *record.notes, *record.dropped]),
+        commands="\n".join([*(command for _, command in next_commands(record, failures)), _again(record)]),
+    )
+
+
+@cache
+def _template() -> Template:
+    from jinja2 import Environment, StrictUndefined
+
+    source = files("reeval.report").joinpath("templates/summary.md.j2").read_text(encoding="utf-8")
+    environment = Environment(  # noqa: S701 - Markdown: the filters make text safe, HTML escaping would show
+        undefined=StrictUndefined, keep_trailing_newline=True, trim_blocks=True, lstrip_blocks=True
+    )
+    environment.filters.update(cell=cell, code=code, fence=fence, moment=moment, seconds=seconds)
+    return environment.from_string(source)
+
+
+# --- text that cannot do anything -----------------------------------------------------------------------
+
+
+def code(text: str) -> str:
+    """Return ``text`` as a code span on one line."""
+    text = escape(text).strip() or "–"
+    if len(text) > _CODE_CHARACTERS:
+        text = text[:_CODE_CHARACTERS] + "…"
+    ticks = "`" * (_longest_run(text) + 1)
+    space = " " if text.startswith("`") or text.endswith("`") else ""
+    return f"{ticks}{space}{text}{space}{ticks}"
+
+
+def cell(text: str) -> str:
+    """Return ``text`` as a code span in a table's cell."""
+    return _PIPES.sub(_odd, code(text))
+
+
+def _odd(match: re.Match[str]) -> str:
+    """Put an odd number of backslashes before a pipe: every reader of tables takes it as an escaped one."""
+    slashes = match[1]
+    return slashes + ("\\" if len(slashes) % 2 == 0 else "\\\\") + "|"
+
+
+def fence(text: str, language: str = "text") -> str:
+    """Return ``text`` as a fenced block whose fence is longer than any run of backticks in it."""
+    ticks = "`" * max(3, _longest_run(text) + 1)
+    body = "\n".join(escape(line) for line in text.split("\n"))
+    return f"{ticks}{language}\n{body}\n{ticks}"
+
+
+def _longest_run(text: str) -> int:
+    return max(map(len, _BACKTICKS.findall(text)), default=0)
+
+
+# --- what it says ---------------------------------------------------------------------------------------
+
+
+def _title(record: RunRecord) -> str:
+    words = {
+        RunState.RUNNING: "running",
+        RunState.FAILED: "the run failed",
+        RunState.INTERRUPTED: "interrupted",
+        RunState.COMPLETED: {0: "every gate holds", 1: "a gate does not hold"}.get(record.exit_code, "undecided"),
+    }
+    return f"reeval: {words[record.state]}"
+
+
+def _totals(record: RunRecord) -> list[tuple[str, str]]:
+    counts = record.totals
+    amounts = [
+        ("attempts", counts.planned),
+        ("passed", counts.passed),
+        ("scored", counts.scored),
+        ("failed", counts.failed),
+        ("to review", counts.review),
+        ("errors", counts.error),
+        ("skipped", counts.skipped),
+        ("not run", max(0, counts.planned - counts.finished)),
+    ]
+    shown = [(name, f"{amount:,}") for name, amount in amounts if amount or name == "attempts"]
+    return shown + ([] if counts.cost is None else [("cost", dollars(counts.cost))])
+
+
+def _rows(record: RunRecord) -> Iterator[dict[str, Any]]:
+    """Yield the table's rows, what needs a look first: a row for each cell, or for an eval that did not run."""
+    ranks = {"fail": 0, "error": 1, "review": 2, "undecided": 3}
+    for planned in sorted(record.evals, key=lambda planned: ranks.get(status(planned), 4)):
+        yield from _eval_rows(planned)
+
+
+def _eval_rows(planned: EvalRecord) -> Iterator[dict[str, Any]]:
+    row = {"status": status(planned), "name": planned.title, "cell": "", "reading": "", "time": "", "tokens": ""}
+    if not planned.cells:
+        yield {**row, "cell": planned.skip_reason or planned.mode, "cost": ""}
+    for cell in planned.cells:
+        errors = f", {cell.error} in error" if cell.error else ""
+        failed = f", {cell.verdict_failed} with a failed verdict" if cell.verdict_failed else ""
+        yield {
+            **row,
+            "cell": cell.key,
+            "reading": reading(cell) + failed + errors,
+            "time": "" if cell.duration is None else seconds(cell.duration),
+            "tokens": "" if cell.tokens is None else count(cell.tokens),
+            "cost": "" if cell.cost is None else dollars(cell.cost),
+        }
+
+
+@dataclass(frozen=True)
+class _Failure:
+    key: str
+    text: str
+
+
+@dataclass(frozen=True)
+class _Section:
+    title: str
+    query: str
+    failures: list[_Failure]
+    more: int
+
+
+def _sections(record: RunRecord, failures: Sequence[AttemptRecord], reader: RunReader | None) -> Iterator[_Section]:
+    entries = [entry for planned in record.evals for entry in planned.attempts if is_failing(entry)]
+    errors = sum(entry.outcome is Outcome.ERROR for entry in entries)
+    page = Page(reader=reader)
+    for title, outcome, total in (("Failures", "fail", len(entries) - errors), ("Errors", "error", errors)):
+        wanted = [one for one in failures if (one.outcome is Outcome.ERROR) == (outcome == "error")][:_FAILURES]
+        shown = [_Failure(attempt_key(one.eval, one.attempt), "\n".join(failure_lines(one, page, 0))) for one in wanted]
+        if shown or total:
+            sql = f"SELECT eval, attempt_id FROM attempts WHERE outcome = '{outcome}'"  # noqa: S608 - text to read
+            query = f'reeval query "{sql}" --run {record.run_id}'
+            yield _Section(title, query, shown, max(0, total - len(shown)))
+
+
+def _again(record: RunRecord) -> str:
+    return " ".join(["reeval run", record.selection]).strip()
