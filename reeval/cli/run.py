@@ -1,0 +1,97 @@
+"""``reeval run``: which options are there, and which of the three things do they ask for?"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from reeval.cli.output import guarded
+
+__all__ = ["run"]
+
+Paths = Annotated[
+    list[str] | None, typer.Argument(metavar="[PATH[::NAME]]...", help="Files, folders, or one group or eval in a file.")
+]
+Keyword = Annotated[
+    str | None, typer.Option("-k", metavar="EXPR", help="Evals whose id or tags match, such as 'greet and not slow'.")
+]
+Tags = Annotated[list[str] | None, typer.Option("--tag", "-t", help="Evals with this tag. Repeat for more.")]
+Kind = Annotated[str | None, typer.Option("--kind", help="pass-fail or scored: a run holds one kind.")]
+Harnesses = Annotated[
+    list[str] | None, typer.Option("--harness", "--agent", help="Replace the harnesses. Repeat for more.")
+]
+Runs = Annotated[int | None, typer.Option("--runs", "-r", min=1, help="Attempts of each cell.")]
+Profile = Annotated[str | None, typer.Option("--profile", help="A [profile.NAME] of the config.")]
+MaxConcurrent = Annotated[int | None, typer.Option("--max-concurrent", "-n", min=1, help="Attempts at once.")]
+DryRun = Annotated[bool, typer.Option("--dry-run", help="Show exactly what would run, and start nothing.")]
+FailFast = Annotated[bool, typer.Option("--fail-fast", "-x", help="Stop at the first attempt that does not pass.")]
+MaxFailures = Annotated[int | None, typer.Option("--max-failures", min=1, help="Stop after this many.")]
+LastFailed = Annotated[bool, typer.Option("--last-failed", help="Only the evals that did not pass in the last run.")]
+Resume = Annotated[
+    str | None, typer.Option("--resume", metavar="[RUN]", help="Go on with an interrupted run; default the last.")
+]
+RetryErrors = Annotated[
+    str | None, typer.Option("--retry-errors", metavar="[RUN]", help="Run again what ended as error; default the last.")
+]
+Json = Annotated[bool, typer.Option("--json", help="Events as JSON, one object a line (dry run: the plan).")]
+Junit = Annotated[Path | None, typer.Option("--junit", metavar="FILE", help="Also write JUnit XML.")]
+KeepSandbox = Annotated[bool, typer.Option("--keep-sandbox", help="Leave each sandbox behind and say where it is.")]
+Debug = Annotated[bool, typer.Option("--debug", help="One attempt, no timeout, no live block: a breakpoint works.")]
+Verbose = Annotated[bool, typer.Option("--verbose", "-v", help="Also show passing checks and logs.")]
+Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Only the results.")]
+
+
+@guarded
+def run(
+    paths: Paths = None,
+    keyword: Keyword = None,
+    tag: Tags = None,
+    kind: Kind = None,
+    harness: Harnesses = None,
+    runs: Runs = None,
+    profile: Profile = None,
+    max_concurrent: MaxConcurrent = None,
+    dry_run: DryRun = False,
+    fail_fast: FailFast = False,
+    max_failures: MaxFailures = None,
+    last_failed: LastFailed = False,
+    resume: Resume = None,
+    retry_errors: RetryErrors = None,
+    as_json: Json = False,
+    junit: Junit = None,
+    keep_sandbox: KeepSandbox = False,
+    debug: Debug = False,
+    verbose: Verbose = False,
+    quiet: Quiet = False,
+) -> None:
+    """Run evals and record what happens.
+
+    \b
+    reeval run                                   everything
+    reeval run evals/greet.eval.py::greetings    one group of a file
+    reeval run -k "greet and not slow" --runs 5  what matches, five attempts each
+    reeval run --dry-run                         only show the plan
+    reeval run --resume                          go on where the last run stopped
+    """
+    from reeval.cli.launch import Request, Show, dry, launch, relaunch
+    from reeval.cli.project import open_project
+    from reeval.cli.select import selection_of
+
+    project = open_project()
+    show = Show(as_json=as_json, junit=junit, verbose=verbose, quiet=quiet, live=not debug)
+    request = Request(
+        max_concurrent=max_concurrent,
+        max_failures=1 if fail_fast else max_failures,
+        keep_sandbox=keep_sandbox,
+        debug=debug,
+        show=show,
+    )
+    if resume or retry_errors:
+        raise typer.Exit(relaunch(project, request, run=resume or retry_errors or "last", errors=bool(retry_errors)))
+    selection = selection_of(
+        project, paths=paths, keyword=keyword, tags=tag, kind=kind, harnesses=harness, runs=runs, profile=profile,
+        last_failed=last_failed,
+    )
+    raise typer.Exit(dry(project, selection, request) if dry_run else launch(project, selection, request))
