@@ -1,0 +1,179 @@
+"""Where do declarations go while an eval file is read?"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import CodeType
+from typing import Any
+
+from reeval.errors import DeclarationError
+from reeval.schema.options import Options
+from reeval.schema.spec import CaseSpec, CompareSpec, EvalKind, Mode, Question
+
+__all__ = [
+    "Beside",
+    "Collector",
+    "Draft",
+    "EvalDraft",
+    "GroupDraft",
+    "Load",
+    "TodoDraft",
+    "collecting",
+    "collector",
+]
+
+
+@dataclass(kw_only=True, slots=True)
+class Beside:
+    """What ``@compare`` and ``@questions`` say beside a function."""
+
+    line: int
+    function: Callable[..., Any]
+    compare: CompareSpec | None = None
+    questions: tuple[Question, ...] | None = None
+
+
+@dataclass(kw_only=True, slots=True)
+class TodoDraft:
+    """An eval still to write."""
+
+    name: str
+    line: int
+
+
+@dataclass(kw_only=True, slots=True)
+class Draft(TodoDraft):
+    """A declaration that decorators above it may still add to."""
+
+    function: Callable[..., Any]
+    options: Options
+    description: str | None = None
+    mode: Mode = "run"
+    skip_reason: str | None = None
+    beside: Beside
+
+
+@dataclass(kw_only=True, slots=True)
+class EvalDraft(Draft):
+    """An eval as far as it is declared."""
+
+    kind: EvalKind
+    blocking: bool
+    code: CodeType
+    """Of the innermost function, below wrappers and partials."""
+    cases: tuple[CaseSpec, ...] | None = None
+
+
+@dataclass(kw_only=True, slots=True)
+class GroupDraft(Draft):
+    """A group as far as it is declared."""
+
+    children: list[TodoDraft] = field(default_factory=list)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Load:
+    """A file that was read at declaration."""
+
+    path: str
+    sha256: str
+    line: int | None
+    """Of the eval file, where it was asked for; None: by a module that was being imported."""
+    module: str | None = None
+    """That module's file."""
+
+
+class Collector:
+    """Everything one eval file has declared so far."""
+
+    def __init__(self, root: Path, path: str) -> None:
+        self.root = root
+        self.path = path
+        """From the root, with ``/``."""
+        self.file = str(root / path)
+        self.children: list[TodoDraft] = []
+        self.evals: list[EvalDraft] = []
+        """In the order of declaration, over all groups."""
+        self.loads: list[Load] = []
+        self._open = [self.children]
+        self._drafts: dict[int, Draft] = {}
+        self._beside: dict[int, Beside] = {}
+
+    def line(self) -> int:
+        """Return the line of the eval file that is running; refuse a module that declares while it is imported."""
+        place = self.place()
+        if isinstance(place, str):
+            raise DeclarationError(
+                f"{place} declares evals while it is imported, which works only for the first file that imports it; "
+                "declare them in a function there, and call it in the eval file"
+            )
+        return place
+
+    def place(self) -> int | str:
+        """Return the line of the eval file that is running, or the file of the module it is importing."""
+        frame = inspect.currentframe()
+        while frame is not None:
+            code = frame.f_code
+            if code.co_filename == self.file:
+                return frame.f_lineno
+            if code.co_name == "<module>":
+                return code.co_filename
+            frame = frame.f_back
+        return 0
+
+    def draft(self, function: Callable[..., Any]) -> Draft | None:
+        """Return what ``function`` was declared as."""
+        return self._drafts.get(id(function))
+
+    def add(self, draft: TodoDraft) -> None:
+        """Register a draft in the innermost open group."""
+        self._open[-1].append(draft)
+        if isinstance(draft, Draft):
+            self._drafts[id(draft.function)] = draft
+        if isinstance(draft, EvalDraft):
+            self.evals.append(draft)
+
+    def beside(self, function: Callable[..., Any], line: int) -> Beside:
+        """Return where ``@compare`` and ``@questions`` of ``function`` go, whether it is declared yet or not."""
+        draft = self._drafts.get(id(function))
+        return draft.beside if draft else self._beside.setdefault(id(function), Beside(line=line, function=function))
+
+    def claim(self, function: Callable[..., Any], line: int) -> Beside:
+        """Return what stands beside ``function``; it is no longer left over."""
+        return self._beside.pop(id(function), None) or Beside(line=line, function=function)
+
+    def left_over(self) -> list[Beside]:
+        """Return what stands beside functions that declare nothing."""
+        return list(self._beside.values())
+
+    @contextmanager
+    def inside(self, group: GroupDraft) -> Iterator[None]:
+        """Register what is declared in the block in ``group``."""
+        self._open.append(group.children)
+        try:
+            yield
+        finally:
+            self._open.pop()
+
+
+_collector: ContextVar[Collector | None] = ContextVar("reeval_collector", default=None)
+
+
+def collector() -> Collector | None:
+    """Return the collector of the file that is being read; None: no file is, and nothing is recorded."""
+    return _collector.get()
+
+
+@contextmanager
+def collecting(into: Collector) -> Iterator[None]:
+    """Collect the declarations of the block."""
+    token = _collector.set(into)
+    try:
+        yield
+    finally:
+        _collector.reset(token)
