@@ -30,9 +30,16 @@ HOMES = {
     "duckdb": ("reeval/record/history", "reeval/databases/duckdb.py"),
     "jinja2": ("reeval/report/",),
     "typer": ("reeval/cli/",),
-    "rich": ("reeval/report/terminal", "reeval/cli/"),
+    "rich": ("reeval/report/live/terminal", "reeval/cli/"),
     "pydantic": ("reeval/plan/", "reeval/declare/", "reeval/grade/matches"),
-    "msgspec": ("reeval/usage.py", "reeval/schema/", "reeval/record/", "reeval/run/", "reeval/harnesses/"),
+    "msgspec": (
+        "reeval/usage.py",
+        "reeval/schema/",
+        "reeval/record/",
+        "reeval/run/",
+        "reeval/harnesses/",
+        "reeval/report/live/events",
+    ),
     "anyio": (
         "reeval/run/",
         "reeval/sandboxes/",

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
-from typing import TYPE_CHECKING, Protocol, TextIO
+from collections.abc import Callable, Iterable, Mapping
+from functools import wraps
+from typing import TYPE_CHECKING, ParamSpec, Protocol, TextIO
 
 import typer
 
@@ -14,23 +14,24 @@ from reeval.errors import ExitCode, UserError
 from reeval.protocols import Reporter
 
 if TYPE_CHECKING:
-    from reeval.report.plain import Verbosity
+    from reeval.report.live.plain import Verbosity
     from reeval.report.screen.evidence import RunReader
     from reeval.report.screen.failures import Page
     from reeval.secrets import Masker
 
 __all__ = [
     "ClosingReporter",
+    "guarded",
     "is_live",
     "make_page",
     "make_reporter",
     "print_error",
     "print_lines",
     "terminal_width",
-    "user_errors",
     "wants_color",
 ]
 
+P = ParamSpec("P")
 _NARROWEST = 20
 
 
@@ -84,15 +85,15 @@ def make_reporter(
     """Return who tells the run on stdout: events, a live block, or plain lines where no block can be."""
     out = sys.stdout
     if as_json:
-        from reeval.report.events import JsonReporter
+        from reeval.report.live.events import JsonReporter
 
         return JsonReporter(out, masker=masker)
     page = make_page(out, reader, passing=verbosity == "verbose")
     if live and verbosity != "quiet" and is_live(out):
-        from reeval.report.terminal import LiveReporter
+        from reeval.report.live.terminal import LiveReporter
 
         return LiveReporter(out, masker=masker, page=page, verbosity=verbosity)
-    from reeval.report.plain import PlainReporter
+    from reeval.report.live.plain import PlainReporter
 
     return PlainReporter(out, masker=masker, page=page, verbosity=verbosity)
 
@@ -119,17 +120,23 @@ def print_error(text: str) -> None:
     print_lines([f"{ink('red', 'error:')} {first}", *rest], sys.stderr)
 
 
-@contextmanager
-def user_errors() -> Iterator[None]:
-    """Turn an error that the user can fix into its text and exit 2, Ctrl-C into exit 130, a closed pipe into silence."""
-    try:
-        yield
-    except UserError as error:
-        print_error(str(error))
-        raise typer.Exit(ExitCode.USAGE) from None
-    except KeyboardInterrupt:
-        raise typer.Exit(ExitCode.INTERRUPTED) from None
-    except BrokenPipeError:
-        # The reader went away (``| head``): that is its right. Nowhere is where the rest goes.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        raise typer.Exit(ExitCode.OK) from None
+def guarded(command: Callable[P, None]) -> Callable[P, None]:
+    """Let a command end with exit 2 and its text on an error that the user can fix, with 130 on Ctrl-C.
+
+    A reader that went away (``| head``) ends it in silence: that is the reader's right.
+    """
+
+    @wraps(command)
+    def outer(*args: P.args, **kwargs: P.kwargs) -> None:
+        try:
+            command(*args, **kwargs)
+        except UserError as error:
+            print_error(str(error))
+            raise typer.Exit(ExitCode.USAGE) from None
+        except KeyboardInterrupt:
+            raise typer.Exit(ExitCode.INTERRUPTED) from None
+        except BrokenPipeError:
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            raise typer.Exit(ExitCode.OK) from None
+
+    return outer

@@ -26,7 +26,9 @@ from reeval.schema.transcript import Turn
 
 CREATED = 1_796_048_701_000
 """2026-11-30 14:25:01 UTC."""
-HOSTILE = "\x1b[2J\x1b]0;owned\x07\u202egnp.exe\r| <img src=x onerror=alert(1)> `x` ``` [a](http://evil) @team #1\n# head"
+HOSTILE = (
+    "\x1b[2J\x1b]0;owned\x07\u202egnp.exe\r| <img src=x onerror=alert(1)> `x` ``` [a](http://evil) @team #1\n# head"
+)
 
 
 def gate(holds: bool | None = True, **more: Any) -> GateResult:

@@ -16,7 +16,7 @@ from typing import Any, TextIO
 
 import msgspec
 
-from reeval.report.screen.writer import LineWriter
+from reeval.report.live.writer import LineWriter
 from reeval.schema.plan import Plan, PlannedAttempt
 from reeval.schema.record import AttemptRecord, RunRecord, RunStart
 from reeval.secrets import Masker

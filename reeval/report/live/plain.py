@@ -6,12 +6,12 @@ import time
 from collections.abc import Sequence
 from typing import Literal, TextIO
 
+from reeval.report.live.progress import Progress
+from reeval.report.live.writer import LineWriter
 from reeval.report.screen.ending import blocks, header, screen, totals
 from reeval.report.screen.evidence import checks_of, log_of
 from reeval.report.screen.failures import Page, check_lines, headline, log_lines
 from reeval.report.screen.numbers import seconds
-from reeval.report.screen.progress import Progress
-from reeval.report.screen.writer import LineWriter
 from reeval.report.text import one_line
 from reeval.schema.plan import Plan, PlannedAttempt
 from reeval.schema.record import AttemptRecord, Outcome, RunRecord, RunStart

@@ -1,0 +1,95 @@
+"""Which runs are there? The rows of ``reeval runs``, read from each record."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from reeval.report.screen.failures import Page
+from reeval.report.screen.numbers import moment, number, percent
+from reeval.report.screen.table import table
+from reeval.report.text import one_line
+from reeval.schema.plan import NO_ENVIRONMENT
+from reeval.schema.record import CellRecord, RunRecord
+
+__all__ = ["RunRow", "run_row", "run_table"]
+
+_HEAD = ("run", "created (UTC)", "state", "result", "agent", "environment", "selection", "created by", "last updated")
+_SHOWN_NAMES = 3
+
+
+@dataclass(frozen=True, kw_only=True)
+class RunRow:
+    """One run, in a few words. Times are milliseconds since 1970, UTC."""
+
+    run_id: str
+    created: int
+    state: str
+    result: str
+    """A pass rate, ``92% (11/12)``; or a mean score with ``complete / total``."""
+    harnesses: tuple[str, ...] = ()
+    environments: tuple[str, ...] = ()
+    selection: str = ""
+    created_by: str | None = None
+    updated: int | None = None
+
+    def data(self) -> dict[str, Any]:
+        """Return the row as JSON data."""
+        return asdict(self)
+
+
+def run_row(record: RunRecord, updated: int | None = None) -> RunRow:
+    """Return the row of a run; ``updated`` says when it last wrote, where its record does not."""
+    cells = [cell for planned in record.evals for cell in planned.cells]
+    environments = dict.fromkeys(cell.environment for cell in cells if cell.environment != NO_ENVIRONMENT)
+    return RunRow(
+        run_id=record.run_id,
+        created=record.created_at,
+        state=record.state.value,
+        result=_result(record, cells),
+        harnesses=tuple(dict.fromkeys(cell.harness for cell in cells)),
+        environments=tuple(environments),
+        selection=record.selection,
+        created_by=record.created_by,
+        updated=record.ended_at or updated,
+    )
+
+
+def _result(record: RunRecord, cells: Sequence[CellRecord]) -> str:
+    if record.kind == "scored":
+        complete = sum(cell.complete for cell in cells)
+        total = sum(cell.scored + cell.error for cell in cells)
+        points = sum((cell.mean_score or 0.0) * cell.complete for cell in cells)
+        return f"{number(points / complete)} ({complete} / {total})" if complete else "–"
+    counts = record.totals
+    return percent(counts.passed, counts.passed + counts.failed + counts.review)
+
+
+def run_table(rows: Sequence[RunRow], page: Page) -> list[str]:
+    """Return the table, a line for each run; a narrow terminal loses columns from the right."""
+    texts = [
+        [
+            one_line(text, 40)
+            for text in (
+                row.run_id,
+                moment(row.created),
+                row.state,
+                row.result,
+                _names(row.harnesses),
+                _names(row.environments),
+                row.selection or "everything",
+                row.created_by or "–",
+                "–" if row.updated is None else moment(row.updated),
+            )
+        ]
+        for row in rows
+    ]
+    first, *rest = table(_HEAD, texts, cells=page.cells)
+    painted = [line.replace(row.state, page.ink.word(row.state), 1) for line, row in zip(rest, rows, strict=True)]
+    return [page.ink("dim", first), *painted]
+
+
+def _names(names: Sequence[str]) -> str:
+    more = len(names) - _SHOWN_NAMES
+    return (", ".join(names[:_SHOWN_NAMES]) + (f" +{more}" if more > 0 else "")) or "–"
