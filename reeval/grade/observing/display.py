@@ -15,6 +15,8 @@ MESSAGE_LIMIT = 1024
 SHOWN_LIMIT = 240
 """Characters of one shown value."""
 _ITEMS = 8
+_LONG = 120
+"""Characters of an expected text from which only the difference is shown."""
 _BIGGEST_INTEGER = 600
 """Bits; a longer one is shown by its size, since Python refuses to print the longest."""
 
@@ -85,7 +87,7 @@ def listing(names: Iterable[str], total: int) -> str:
 
 def contrast(expected: object, got: object) -> str:
     """Say what was expected and what came; of two long texts, only where they first differ."""
-    if isinstance(expected, str) and isinstance(got, str) and ("\n" in expected or len(expected) > SHOWN_LIMIT):
+    if isinstance(expected, str) and isinstance(got, str) and len(expected) > _LONG:
         return _difference(expected, got)
     return f"expected {show(expected)}\ngot {show(got)}"
 

@@ -18,6 +18,7 @@ __all__ = [
     "compiled",
     "count_argument",
     "errored",
+    "finite",
     "finite_argument",
     "matched",
     "mismatched",
@@ -87,11 +88,20 @@ def words_argument(call: str, value: object) -> str:
 
 def finite_argument(call: str, value: object) -> float:
     """Return ``value``, which must be a finite number."""
-    if isinstance(value, bool) or not isinstance(value, int | float):
-        refuse(call, f"takes a number, got {show(value, 80)}")
-    if not math.isfinite(value):
-        refuse(call, f"takes a finite number, got {value!r}")
+    if finite(value) is None or not isinstance(value, int | float):
+        refuse(call, f"takes a finite number, got {show(value, 80)}")
     return value
+
+
+def finite(value: object) -> float | None:
+    """Return a finite number as a float, and None for anything else; True and False are no numbers."""
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return None
+    try:
+        number = float(value)
+    except OverflowError:
+        return None
+    return number if math.isfinite(number) else None
 
 
 def count_argument(call: str, value: object, least: int = 0) -> int:
