@@ -26,7 +26,7 @@ __all__ = ["KIND", "CommandOptions"]
 
 _OUTPUT_GRACE = 1.0
 """Seconds to read on after the program has ended: what it started may hold its output open for ever."""
-_EXIT_GRACE = 5.0
+_EXIT_GRACE = 3.0
 """Seconds that a program may take to end after it said ``done``."""
 
 
@@ -59,14 +59,15 @@ class CommandOptions:
 
     def __post_init__(self) -> None:
         """Refuse what cannot be called."""
-        if not self.command or (not isinstance(self.command, str) and not self.command[0]):
-            raise ValueError("command is empty; write the program and its arguments")
+        words = (self.command,) if isinstance(self.command, str) else self.command
+        if not words or not words[0].strip():
+            raise ValueError("a command with a program and its arguments, not an empty one")
         if self.prompt == "argument" and isinstance(self.command, str) and misquoted(self.command):
-            raise ValueError(f"command: write {PROMPT} without quotes around it; the prompt is quoted for you")
-        if self.prompt == "stdin" and any(PROMPT in word for word in self.command):
-            raise ValueError(f'command holds {PROMPT}, but the prompt goes to standard input; add prompt = "argument"')
+            raise ValueError(f"a command with {PROMPT} outside of quotes: the prompt is quoted for you")
+        if self.prompt == "stdin" and any(PROMPT in word for word in words):
+            raise ValueError(f'a command without {PROMPT}, or one with prompt = "argument"; now it reads the prompt')
         if self.turn_timeout is not None and not 0 < self.turn_timeout < float("inf"):
-            raise ValueError(f"turn_timeout is a number of seconds over 0, not {self.turn_timeout!r}")
+            raise ValueError(f"a turn_timeout of more than 0 seconds, not {self.turn_timeout!r}")
         named_layout(self.layout)
 
 
@@ -149,7 +150,7 @@ async def _follow(process: Process, answer: Answer) -> int | None:
                     answer.feed(chunk)
                     if answer.ended and reading.deadline == float("inf"):
                         reading.deadline = anyio.current_time() + _EXIT_GRACE
-            with anyio.move_on_after(_EXIT_GRACE if answer.ended else None):
+            with anyio.CancelScope(deadline=reading.deadline if answer.ended else float("inf")):
                 await exited.wait()
             tasks.cancel_scope.cancel()
     except BaseExceptionGroup as group:

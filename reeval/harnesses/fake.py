@@ -44,8 +44,8 @@ class Step:
         """Refuse a step without a key, or with several."""
         given = [name for name in ("exec", "write", "reply", "error") if getattr(self, name) is not None]
         if len(given) != 1:
-            found = " and ".join(given) or "none"
-            raise ValueError(f"a step is one of exec, write, reply, error, but this one has {found}; write one a step")
+            found = " and ".join(given) or "none of them"
+            raise ValueError(f"a step with one of exec, write, reply and error, not with {found}")
 
 
 Script = tuple[tuple[Step, ...], ...]
@@ -102,13 +102,15 @@ class FakeOptions:
     def __post_init__(self) -> None:
         """Refuse what cannot be played."""
         if not self.script or (self.with_skill and not self.with_skill.script):
-            raise ValueError("script is empty; write a list of steps for each send, such as [[{reply = 'Done.'}]]")
+            raise ValueError(
+                "a script with a list of steps for each send, as in [[{reply = 'Done.'}]], not an empty one"
+            )
         if not 0 <= self.flake_rate <= 1:
-            raise ValueError(f"flake_rate is a chance from 0 to 1, not {self.flake_rate!r}")
+            raise ValueError(f"a flake_rate from 0 to 1, not {self.flake_rate!r}")
         if not 0 <= self.delay < float("inf"):
-            raise ValueError(f"delay is a number of seconds from 0, not {self.delay!r}")
+            raise ValueError(f"a delay of 0 or more seconds, not {self.delay!r}")
         if self.hang_start < 0:
-            raise ValueError(f"hang_start is true or a number of sessions from 0, not {self.hang_start!r}")
+            raise ValueError(f"a hang_start that is true or a number of sessions, not {self.hang_start!r}")
         named_layout(self.layout)
 
 

@@ -27,5 +27,5 @@ def named_layout(name: str | None) -> Layout:
         return LAYOUTS[name]
     except KeyError:
         near = get_close_matches(name, LAYOUTS, n=1)
-        hint = f"did you mean {near[0]!r}" if near else f"known are {', '.join(sorted(LAYOUTS))}"
-        raise ValueError(f"{name!r} is no known layout; {hint}") from None
+        wanted = repr(near[0]) if near else f"one of {', '.join(sorted(LAYOUTS))}"
+        raise ValueError(f"the layout of a known agent, {wanted}, not {name!r}") from None

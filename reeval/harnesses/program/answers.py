@@ -11,7 +11,7 @@ from reeval.harnesses.bounds import MESSAGE_LIMIT, NOTE_LIMIT, OUTPUT_LIMIT, cut
 from reeval.harnesses.program.endings import described, killed, not_started
 from reeval.harnesses.program.lines import LINE_LIMIT, Lines, Tail
 from reeval.harnesses.program.stream import Done, Failed, Message, Retry, Served, StreamEvent, Used, parse_line
-from reeval.schema.transcript import Channel, Event, Notice, Text, Turn
+from reeval.schema.transcript import Channel, Event, FileEdit, Notice, Text, ToolCall, Turn, WebFetch, WebSearch
 from reeval.usage import Usage
 
 __all__ = ["Answer", "EventAnswer", "TextAnswer"]
@@ -22,6 +22,15 @@ _MOST_KEPT = 8_000_000
 """Characters of all events of a turn together."""
 _DEEPEST = 50
 """Levels of a tool's input: JSON that is nested much deeper cannot be written back."""
+
+
+_EVIDENCE: dict[type, Channel] = {
+    ToolCall: Channel.TOOLS,
+    FileEdit: Channel.EDITS,
+    WebSearch: Channel.SEARCHES,
+    WebFetch: Channel.FETCHES,
+}
+"""What can no longer be counted once such an event is left out."""
 
 
 class Answer(Protocol):
@@ -88,7 +97,7 @@ class EventAnswer:
 
     def __init__(self, unreported: frozenset[Channel] = frozenset()) -> None:
         self.ended = False
-        self._unreported = unreported
+        self._unreported = set(unreported)
         self._lines = Lines()
         self._events: list[Event] = []
         self._kept = 0
@@ -124,7 +133,7 @@ class EventAnswer:
     def turn(self, prompt: str, session: str, error: str | None) -> Turn:
         """Return the turn, with everything that was said so far."""
         self._finish()
-        usage, unknown = self._usage, set(self._unreported)
+        usage, unknown = self._usage, self._unreported.copy()
         if usage is None or usage.total is None:
             unknown.add(Channel.USAGE)
         if usage is None or usage.cost is None:
@@ -147,6 +156,8 @@ class EventAnswer:
         """Take what stands after the last line end, and say what was left out. The second time nothing is left."""
         for line in self._lines.rest():
             self._take(parse_line(line))
+        if self._lines.dropped:
+            self._unreported.update(_EVIDENCE.values())
         for count, what in (
             (self._lines.dropped, f"lines of more than {LINE_LIMIT} bytes"),
             (self._left_out, "events or odd lines beyond what is kept of a turn"),
@@ -189,6 +200,8 @@ class EventAnswer:
         bounded, size = _bounded(event, limit)
         if self._kept + size > _MOST_KEPT or len(self._events) >= _MOST_EVENTS:
             self._left_out += 1
+            if type(event) in _EVIDENCE:
+                self._unreported.add(_EVIDENCE[type(event)])
             return
         self._kept += size
         self._events.append(bounded)
