@@ -140,7 +140,7 @@ def _totals(record: RunRecord) -> list[tuple[str, str]]:
         ("not run", max(0, counts.planned - counts.finished)),
     ]
     shown = [(name, f"{amount:,}") for name, amount in amounts if amount or name == "attempts"]
-    return shown + ([] if counts.cost is None else [("cost", dollars(counts.cost))])
+    return shown + ([("cost", dollars(counts.cost))] if counts.cost else [])
 
 
 def _rows(record: RunRecord) -> Iterator[dict[str, Any]]:
@@ -162,8 +162,8 @@ def _eval_rows(planned: EvalRecord) -> Iterator[dict[str, Any]]:
             "cell": cell.key,
             "reading": reading(cell) + failed + errors,
             "time": "" if cell.duration is None else seconds(cell.duration),
-            "tokens": "" if cell.tokens is None else count(cell.tokens),
-            "cost": "" if cell.cost is None else dollars(cell.cost),
+            "tokens": count(cell.tokens) if cell.tokens else "",
+            "cost": dollars(cell.cost) if cell.cost else "",
         }
 
 

@@ -17,7 +17,7 @@ from reeval.schema.plan import Plan, PlannedAttempt
 from reeval.schema.record import AttemptRecord, Outcome, RunRecord, RunStart
 from reeval.secrets import Masker
 
-__all__ = ["HEARTBEAT", "PlainReporter", "Verbosity", "attempt_line"]
+__all__ = ["HEARTBEAT", "PlainReporter", "Verbosity", "attempt_details", "attempt_line"]
 
 Verbosity = Literal["quiet", "normal", "verbose"]
 
@@ -62,7 +62,7 @@ class PlainReporter:
             return
         lines = [attempt_line(attempt, record, self._progress, self._page)]
         if self._verbosity == "verbose":
-            lines += _details(record, self._page)
+            lines += attempt_details(record, self._page)
         self._writer.write(lines)
 
     def warning(self, text: str) -> None:
@@ -73,7 +73,7 @@ class PlainReporter:
         """Write the last screen."""
         elapsed = time.monotonic() - self._progress.began
         if self._verbosity == "quiet":
-            lines = [*blocks(record, self._page), *totals(record, elapsed, self._page)]
+            lines = [*blocks(record.evals, self._page), *totals(record, elapsed, self._page)]
         else:
             place = f".reeval/runs/{record.run_id}/"
             lines = ["", *screen(record, failures, self._page, elapsed=elapsed, place=place)]
@@ -102,7 +102,8 @@ def attempt_line(attempt: PlannedAttempt, record: AttemptRecord, progress: Progr
     return f"{place} {word} {one_line(text, page.cells or _LINE_CELLS)}"
 
 
-def _details(record: AttemptRecord, page: Page) -> list[str]:
+def attempt_details(record: AttemptRecord, page: Page) -> list[str]:
+    """Return every check of an attempt, what broke it, and its log: what ``-v`` shows below its line."""
     lines = [line for check in checks_of(record, page.reader) for line in check_lines(check, page, 4)]
     if record.failure is not None and record.failure.detail:
         lines += page.lines(record.failure.detail, 15, 6, tail=True, style="dim")

@@ -74,7 +74,7 @@ class Progress:
         facts.append((seconds(now - self.began), None))
         if (left := self.left(now)) is not None:
             facts.append((f"about {seconds(left)} left", None))
-        if self.cost is not None:
+        if self.cost:
             facts.append((f"{'over ' if self.cost_unknown else ''}{dollars(self.cost)}", None))
         return facts
 

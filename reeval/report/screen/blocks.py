@@ -104,8 +104,8 @@ _COUNTS = (
     _Column("not run", lambda cell: _amount(_missing(cell))),
     _Column("gate", _gate),
     _Column("time", lambda cell: "" if cell.duration is None else seconds(cell.duration)),
-    _Column("tokens", lambda cell: "" if cell.tokens is None else count(cell.tokens)),
-    _Column("cost", lambda cell: "" if cell.cost is None else dollars(cell.cost)),
+    _Column("tokens", lambda cell: count(cell.tokens) if cell.tokens else ""),
+    _Column("cost", lambda cell: dollars(cell.cost) if cell.cost else ""),
 )
 
 

@@ -14,7 +14,7 @@ from reeval.report.screen.numbers import dollars, plural, seconds
 from reeval.report.screen.table import flow
 from reeval.report.text import escape, width, wrap
 from reeval.schema.plan import Plan
-from reeval.schema.record import AttemptRecord, Outcome, RunRecord, RunStart, RunState
+from reeval.schema.record import AttemptRecord, EvalRecord, Outcome, RunRecord, RunStart, RunState
 
 __all__ = ["SHOWN_BLOCKS", "blocks", "ending", "header", "next_commands", "screen", "totals"]
 
@@ -33,11 +33,11 @@ def header(plan: Plan, start: RunStart, facts: Sequence[str], ink: Ink, cells: i
     return lines + [ink("dim", part) for fact in facts for part in wrap(escape(fact), cells)]
 
 
-def blocks(record: RunRecord, page: Page) -> list[str]:
+def blocks(evals: Sequence[EvalRecord], page: Page) -> list[str]:
     """Return the result blocks; of many evals that went well only the first, and how many more."""
     lines: list[str] = []
     good = 0
-    for planned in record.evals:
+    for planned in evals:
         if status(planned) in _GOOD:
             good += 1
             if good > SHOWN_BLOCKS and not page.full:
@@ -73,7 +73,7 @@ def totals(record: RunRecord, elapsed: float | None, page: Page) -> list[str]:
     ]
     lines = flow(said or [("nothing ran", None)], ", ", page.ink, page.cells)
     lines[-1] += "" if elapsed is None else f" in {seconds(elapsed)}"
-    lines[-1] += "" if counts.cost is None else f" · {dollars(counts.cost)}"
+    lines[-1] += f" · {dollars(counts.cost)}" if counts.cost else ""
     return lines
 
 
@@ -146,5 +146,5 @@ def screen(
     record: RunRecord, failures: Sequence[AttemptRecord], page: Page, *, elapsed: float | None, place: str | None
 ) -> list[str]:
     """Return a run's last screen: what ``reeval run`` ends with and ``reeval show`` repeats."""
-    first = blocks(record, page)
+    first = blocks(record.evals, page)
     return [*first, *([""] if first else []), *ending(record, failures, page, elapsed=elapsed, place=place)]

@@ -1,0 +1,90 @@
+"""``reeval show``: a run's last screen, or one attempt in full."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from reeval.cli.output import guarded, make_page, print_lines
+
+if TYPE_CHECKING:
+    from reeval.record.store import RunDirectory, RunStore
+    from reeval.schema.record import RunRecord
+
+__all__ = ["show"]
+
+Ref = Annotated[
+    str | None,
+    typer.Argument(metavar="[RUN|ATTEMPT]", help="A run (last, an id or its beginning, a directory) or EVAL@ATTEMPT."),
+]
+Run = Annotated[str | None, typer.Option("--run", metavar="RUN", help="The run of the attempt; default the last.")]
+Full = Annotated[bool, typer.Option("--full", help="Shorten nothing: whole messages, outputs, diffs and logs.")]
+
+
+@guarded
+def show(ref: Ref = None, run: Run = None, full: Full = False) -> None:
+    """Show a run's last screen, or one attempt: turns, checks, diff, log.
+
+    \b
+    reeval show                                                      the last run
+    reeval show 20261130                                             a run, by the beginning of its id
+    reeval show "evals/greet.eval.py::greets by name@terse/-/fake#1"  one attempt of the last run
+    reeval show "greets@#1" --run 20261130                           any part that names only one will do
+    """
+    from reeval.cli.records import open_store
+
+    store = open_store()
+    found = None if ref is None or run is not None or "@" in ref else _as_run(store, ref)
+    if found is not None or ref is None:
+        directory = found or store.find(run or "last")
+        print_lines(_run_lines(directory, full=full))
+    else:
+        print_lines(_attempt_lines(store.find(run or "last"), ref, full=full))
+
+
+def _as_run(store: RunStore, ref: str) -> RunDirectory | None:
+    """Return the run that ``ref`` names, or None when it can only be an attempt."""
+    from reeval.errors import RecordError
+
+    try:
+        return store.find(ref)
+    except RecordError:
+        if not store.list() or ref[:8].isdigit():
+            raise
+        return None
+
+
+def _run_lines(directory: RunDirectory, *, full: bool) -> list[str]:
+    import sys
+
+    from reeval.record.compile import load_record
+    from reeval.report.screen.ending import screen
+    from reeval.report.screen.evidence import load_failures
+
+    record = load_record(directory)
+    page = make_page(sys.stdout, directory, full=full)
+    failures = load_failures(record, directory)
+    elapsed = None if record.ended_at is None else (record.ended_at - record.created_at) / 1000
+    head = [page.ink("bold", page.line(_scope(record))), ""]
+    return [*head, *screen(record, failures, page, elapsed=elapsed, place=f"{directory.path}/")]
+
+
+def _attempt_lines(directory: RunDirectory, text: str, *, full: bool) -> list[str]:
+    import sys
+
+    from reeval.cli.find import find_attempt
+    from reeval.record.compile import load_record
+    from reeval.report.show import attempt_screen
+
+    record = load_record(directory)
+    _, entry = find_attempt(record, text)
+    page = make_page(sys.stdout, directory, full=full, passing=True)
+    return attempt_screen(record, directory.attempt_at(*entry.line), page)
+
+
+def _scope(record: RunRecord) -> str:
+    from reeval.report.screen.numbers import moment
+
+    scope = f" · {record.selection}" if record.selection else ""
+    return f"run {record.run_id} · {record.state.value} · {moment(record.created_at)} UTC{scope}"

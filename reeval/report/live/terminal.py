@@ -1,0 +1,118 @@
+"""What does a person see while a run goes on? One live block below the results of the evals that are done."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TextIO
+
+from rich.console import Console
+from rich.live import Live
+from rich.text import Text
+
+from reeval.report.live.folds import EvalFolds
+from reeval.report.live.plain import Verbosity, attempt_details, attempt_line
+from reeval.report.live.progress import Progress, progress_lines
+from reeval.report.screen.blocks import block
+from reeval.report.screen.ending import blocks, ending, header
+from reeval.report.screen.evidence import is_failing
+from reeval.report.screen.failures import Page
+from reeval.schema.plan import Plan, PlannedAttempt
+from reeval.schema.record import AttemptRecord, RunRecord, RunStart
+from reeval.secrets import Masker
+
+__all__ = ["LiveReporter"]
+
+_REFRESHES = 8
+"""A second."""
+_RUNNING_ROWS = 8
+
+
+class LiveReporter:
+    """Draws on a terminal. ``close`` must be called, also when the run breaks: it gives the terminal back."""
+
+    def __init__(self, out: TextIO, *, masker: Masker, page: Page, verbosity: Verbosity = "normal") -> None:
+        self._masker = masker
+        self._page = page
+        self._verbosity = verbosity
+        self._progress = Progress(total=0, began=time.monotonic())
+        self._folds = EvalFolds()
+        self._console = Console(
+            file=out,
+            force_terminal=True,
+            color_system="standard" if page.ink.color else None,
+            markup=False,
+            emoji=False,
+            highlight=False,
+        )
+        self._live = Live(
+            console=self._console,
+            refresh_per_second=_REFRESHES,
+            transient=True,
+            redirect_stdout=False,  # what a body prints is its attempt's; only one side may swap the streams
+            redirect_stderr=False,
+            get_renderable=self._draw,
+        )
+
+    def run_started(self, plan: Plan, start: RunStart, facts: Sequence[str]) -> None:
+        """Print the header and begin to draw."""
+        self._progress = Progress(total=plan.attempts, began=time.monotonic())
+        self._print([*header(plan, start, facts, self._page.ink, self._console.width), ""])
+        self._live.start()
+        # A second Ctrl-C leaves at once, without a word to the terminal: it must not be left without a cursor.
+        self._console.show_cursor(show=True)
+
+    def attempt_started(self, attempt: PlannedAttempt) -> None:
+        """Add it to the block."""
+        self._progress.start(attempt, time.monotonic())
+
+    def attempt_finished(self, attempt: PlannedAttempt, record: AttemptRecord) -> None:
+        """Print it if it did not pass, and its eval's result when this was its last attempt."""
+        self._progress.finish(attempt, record)
+        page = self._sized()
+        lines: list[str] = []
+        if self._verbosity == "verbose" or is_failing(record):
+            lines.append(attempt_line(attempt, record, self._progress, page))
+        if self._verbosity == "verbose":
+            lines += attempt_details(record, page)
+        if (done := self._folds.add(attempt, record)) is not None:
+            lines += block(done, ink=page.ink, cells=page.cells)
+        if lines:
+            self._print(lines)
+
+    def warning(self, text: str) -> None:
+        """Print it above the block, at once."""
+        self._print(self._sized().lines(f"warning: {text}", 10, 0, style="yellow"))
+
+    def run_finished(self, record: RunRecord, failures: Sequence[AttemptRecord]) -> None:
+        """Clear the block and print what has not been printed yet, and the end of the run."""
+        self.close()
+        elapsed = time.monotonic() - self._progress.began
+        page = self._sized()
+        unseen = blocks([planned for planned in record.evals if planned.id not in self._folds.done], page)
+        place = f".reeval/runs/{record.run_id}/"
+        lines = ending(record, failures, page, elapsed=elapsed, place=place)
+        self._print([*unseen, "", *lines])
+
+    def close(self) -> None:
+        """Clear the block."""
+        self._live.stop()
+
+    def _sized(self) -> Page:
+        return replace(self._page, cells=self._console.width)
+
+    def _print(self, lines: Sequence[str]) -> None:
+        text = Text.from_ansi(self._masker.text("\n".join(lines)))
+        self._console.print(text, soft_wrap=True)
+
+    def _draw(self) -> Text:
+        size = self._console.size
+        lines = progress_lines(
+            self._progress,
+            time.monotonic(),
+            ink=self._page.ink,
+            cells=size.width - 1,
+            rows=max(0, min(_RUNNING_ROWS, size.height - 4)),
+        )
+        return Text.from_ansi(self._masker.text("\n".join(lines)), no_wrap=True, overflow="crop")
