@@ -6,6 +6,7 @@ import re
 import tomllib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any, Literal
 
@@ -92,7 +93,7 @@ class Config:
 
     def at(self, *path: str | int) -> str:
         """Return ``reeval.config.toml:12``, the place of a key or of the nearest table above it."""
-        return f"{CONFIG_NAME}:{line_of(key_lines(self.text), path)}"
+        return _at(self.text, *path)
 
 
 def find_root(start: Path) -> Path:
@@ -149,9 +150,16 @@ def _all_problems(error: ValueError, form: Any, text: str) -> str:
     from reeval.plan.toml.problems import problems
 
     assert isinstance(error, ValidationError)
-    lines = key_lines(text)
-    found = problems(error.errors(include_url=False), form, lambda path: line_of(lines, path))
-    return "\n".join(f"{CONFIG_NAME}:{line}: {problem}" for line, problem in found)
+    found = problems(error.errors(include_url=False), form, partial(_at, text))
+    return "\n".join(f"{place}: {problem}" for place, problem in sorted(found, key=_line))
+
+
+def _at(text: str, *path: str | int) -> str:
+    return f"{CONFIG_NAME}:{line_of(key_lines(text), path)}"
+
+
+def _line(problem: tuple[str, str]) -> int:
+    return int(problem[0].rpartition(":")[2])
 
 
 def _fields(tables: dict[str, Any]) -> dict[str, Any]:

@@ -1,1 +1,1 @@
-"""What does one eval expand to: harnesses, environments, sandboxes, cells, questions?"""
+"""What does a declared eval expand to: candidates, cells, sides, questions?"""

@@ -14,7 +14,7 @@ _UNITS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0}
 def parse_seconds(value: float | str) -> float:
     """Return the seconds of ``300``, ``"90s"``, ``"15m"``, ``"1h"`` or ``"250ms"``.
 
-    Raises ``ValueError``, whose text continues "it should be …", when it is not finite and more than 0.
+    Raises ``ValueError``, whose text says what it should be, when it is not finite and more than 0.
     """
     seconds = value
     if isinstance(value, str):
@@ -27,4 +27,4 @@ def parse_seconds(value: float | str) -> float:
     return float(seconds)
 
 
-_EXPECTED = "seconds above 0, or a text such as '90s', '15m', '1h', '250ms'"
+_EXPECTED = "it should be seconds above 0, or a text such as '90s', '15m', '1h', '250ms'"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from pydantic_core import CoreSchema, ErrorDetails
@@ -12,8 +12,8 @@ from reeval.plan.toml.lines import KeyPath
 
 __all__ = ["dotted", "problems"]
 
-LineOf = Callable[[KeyPath], int]
-"""The line where a key path stands."""
+At = Callable[..., str]
+"""``reeval.config.toml:12`` of the keys that it is called with."""
 
 _SHOWN = 80
 
@@ -32,7 +32,6 @@ _EXPECTED = {
     "greater_than_equal": "at least {ge:g}",
     "less_than_equal": "at most {le:g}",
     "literal_error": "{expected}",
-    "value_error": "{error}",
     "string_pattern_mismatch": "a text such as {pattern}",
 }
 _PATTERNS = {
@@ -41,13 +40,13 @@ _PATTERNS = {
 }
 
 
-def problems(errors: list[ErrorDetails], form: CoreSchema, line_of: LineOf) -> list[tuple[int, str]]:
-    """Return line and text of each error that ``form`` found, in the order of the file."""
-    found = []
+def problems(
+    errors: Sequence[ErrorDetails], form: CoreSchema, at: At, *, under: KeyPath = ()
+) -> Iterator[tuple[str, str]]:
+    """Yield place and text of each error that ``form`` found in the table that stands ``under`` these keys."""
     for error in errors:
         path, keys = _walk(error["loc"], form)
-        found.append((line_of(path), _problem(error, path, keys)))
-    return sorted(found)
+        yield at(*under, *path), _problem(error, (*under, *path), keys)
 
 
 def _problem(error: ErrorDetails, path: KeyPath, keys: list[str]) -> str:
@@ -55,6 +54,8 @@ def _problem(error: ErrorDetails, path: KeyPath, keys: list[str]) -> str:
         return f"{dotted(path[:-1]) or 'the file'} has no key {path[-1]!r}; {hint(str(path[-1]), keys)}"
     if error["type"] == "missing":
         return f"{dotted(path[:-1])} needs {path[-1]!r}"
+    if error["type"] == "value_error":
+        return f"{dotted(path)} is {_shown(error['input'])}; {error['ctx']['error']}"
     return f"{dotted(path)} is {_shown(error['input'])}; it should be {_expected(error)}"
 
 

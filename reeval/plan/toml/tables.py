@@ -96,7 +96,7 @@ def _shape(value: Any) -> str:
 def _one_of(expected: str) -> Callable[[dict[str, Any]], dict[str, Any]]:
     def check(table: dict[str, Any]) -> dict[str, Any]:
         if len(table) != 1:
-            raise ValueError(f"a table with one of {expected}")
+            raise ValueError(f"it should be a table with one of {expected}")
         return table
 
     return check
@@ -175,9 +175,9 @@ def _to_secret(table: dict[str, Any]) -> Secret:
 
 def _to_workspace(table: dict[str, Any]) -> Workspace:
     if not table.keys() & {"path", "git"}:
-        raise ValueError("a table with 'path' (a directory) or 'git' (a URL)")
+        raise ValueError("it should be a table with 'path' (a directory) or 'git' (a URL)")
     if "git" not in table and table.keys() - {"path"}:
-        raise ValueError("a directory without 'ref' and 'init', which belong to a git source")
+        raise ValueError("it should be a directory without 'ref' and 'init', which belong to a git source")
     return Workspace(**table)
 
 
@@ -290,4 +290,4 @@ def _keep_form(size: CoreSchema) -> CoreSchema:
 
 
 def _refuse_data(_: Any) -> None:
-    raise ValueError("left out: data questions are not in this version yet")
+    raise ValueError("leave it out: data questions are not in this version yet")

@@ -1,0 +1,198 @@
+"""What exactly will run? Specs, config, profile and flags become a plan, and nothing starts."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import replace
+from hashlib import sha256
+from typing import Any
+
+from reeval.errors import PlanError, SelectionError
+from reeval.plan.cascade import DEFAULT, Cascade, Flags, Layer, narrowed, start
+from reeval.plan.config import CONFIG_NAME, Config
+from reeval.plan.expand.candidates import Candidate, candidates, mixed_groups
+from reeval.plan.expand.cells import Cells, egress_of
+from reeval.plan.expand.compare import Compared, Compares
+from reeval.plan.expand.questions import Asked, Subject, planned_questions
+from reeval.plan.expand.values import Values
+from reeval.plan.nearest import hint
+from reeval.plan.parts.names import Slugs, case_keys
+from reeval.plan.parts.problems import LATER, Problems
+from reeval.plan.select import select
+from reeval.protocols import Catalog
+from reeval.schema.options import (
+    DEFAULT_RUNS,
+    DEFAULT_RUNS_IN_COMPARE,
+    JudgeOptions,
+    Limit,
+    ResolvedGate,
+)
+from reeval.schema.plan import Plan, PlannedCell, PlannedEval, Selection
+from reeval.schema.spec import EvalKind, EvalSpec, FileSpec
+
+__all__ = ["build_plan", "planned_task"]
+
+
+def build_plan(files: Sequence[FileSpec], config: Config, selection: Selection, catalog: Catalog) -> Plan:
+    """Resolve everything that was asked for into the full list of attempts, questions and pairs.
+
+    Raises ``SelectionError`` when the selection is empty or mixes kinds, and one ``PlanError`` that names
+    every other problem with its file and line.
+    """
+    if mixed := mixed_groups(files):
+        raise SelectionError("\n".join(mixed))
+    profile = _profile_layer(config, selection)
+    outermost = start(tuple(config.harnesses)).push(_config_layer(config))
+    if profile:
+        outermost = outermost.push(profile)
+    selected = select(tuple(candidates(files, outermost)), selection, config)
+    builder = _Builder(config, selection, catalog, profile)
+    evals = tuple(builder.planned(candidate, selected.kind) for candidate in selected.evals)
+    builder.finish()
+    notes = list(selected.notes)
+    if not any(planned.mode == "run" for planned in evals):
+        notes.append("nothing runs: every selected eval is skipped or still to write")
+    return Plan(
+        kind=selected.kind,
+        evals=evals,
+        harnesses=builder.cells.harnesses.planned,
+        sandboxes=builder.cells.sandboxes.planned,
+        environments=builder.cells.environments.planned,
+        max_concurrent=config.max_concurrent,
+        selection=selection,
+        left_out=selected.left_out,
+        notes=tuple(notes),
+    )
+
+
+def planned_task(task: str, gate: ResolvedGate, judge: JudgeOptions) -> str:
+    """Return the digest of a task with its grading options: ``task`` is the one of the ``EvalSpec``."""
+    grading = {key: value for key, value in judge.items() if key != "max_concurrent"}
+    text = json.dumps([task, gate.rule, gate.minimum, grading], sort_keys=True)
+    return sha256(text.encode()).hexdigest()[:32]
+
+
+def _config_layer(config: Config) -> Layer:
+    return Layer("config", lambda option: config.at("defaults", *option.split(".")), config.defaults)
+
+
+def _profile_layer(config: Config, selection: Selection) -> Layer | None:
+    name = selection.profile
+    if name is None:
+        return None
+    if name not in config.profiles:
+        known = hint(name, config.profiles)
+        raise PlanError(f"there is no profile {name!r}; {known} A profile is a table [profile.NAME] of {CONFIG_NAME}")
+    table = config.profiles[name]
+
+    def place(option: str) -> str:
+        inside = "defaults" if option.partition(".")[0] in table.defaults else "limit"
+        return config.at("profile", name, inside, *option.split("."))
+
+    return Layer(f"profile {name}", place, table.defaults)
+
+
+class _Builder:
+    """Plans one eval after the other; problems are collected."""
+
+    def __init__(self, config: Config, selection: Selection, catalog: Catalog, profile: Layer | None) -> None:
+        self._config = config
+        self._profile = profile
+        self._limit = config.profiles[selection.profile].limit if selection.profile else Limit()
+        self._flags = Flags(selection.harnesses, selection.runs)
+        self._problems = Problems()
+        self._slugs = Slugs()
+        self._ids: set[str] = set()
+        self.cells = Cells(config, catalog, self._problems)
+        off = profile.source if profile and self._limit.get("compare") is False else None
+        self._compares = Compares(self.cells.environments, self._problems, off)
+
+    def planned(self, candidate: Candidate, kind: EvalKind) -> PlannedEval:
+        """Return the eval with every option resolved."""
+        if candidate.id in self._ids:
+            self._problems.add(candidate.where, f"the path of {candidate.id!r} is declared twice; rename one of them")
+        self._ids.add(candidate.id)
+        spec = candidate.spec
+        listed = PlannedEval(
+            id=candidate.id,
+            file=candidate.file,
+            path=candidate.path,
+            slug=self._slugs.of(candidate.file, candidate.path),
+            line=spec.line,
+            kind=candidate.kind or kind,
+            mode=candidate.mode,
+            skip_reason=candidate.skip_reason,
+            tags=candidate.tags,
+        )
+        if not isinstance(spec, EvalSpec):
+            return listed
+        listed = replace(listed, description=spec.description, blocking=spec.blocking)
+        return listed if candidate.mode == "skip" else self._resolved(listed, candidate, spec)
+
+    def finish(self) -> None:
+        """Check what no eval asked for, and raise every problem."""
+        for name in self._limit.get("harness", ()):
+            if self._profile and not self.cells.harnesses.knows(name):
+                self._problems.add(self._profile.place("harness"), self.cells.harnesses.unknown(name))
+        self.cells.harnesses.check_tables()
+        self._problems.raise_any()
+
+    def _resolved(self, listed: PlannedEval, candidate: Candidate, spec: EvalSpec) -> PlannedEval:
+        place = candidate.where
+        self._problems.extend(candidate.cascade.problems)
+        cascade, notes = narrowed(candidate.cascade, self._limit, self._profile, self._flags)
+        if not cascade.get("harness"):
+            return self._without_harness(listed, candidate, cascade)
+        compared = self._compares.of(candidate.compare, cascade, place)
+        cells = self.cells.of(cascade, compared.compare, compared.harnesses, place)
+        cases = case_keys([case.key for case in spec.cases or ()])
+        values = Values(cascade, place, self._problems)
+        runs = values.runs(DEFAULT_RUNS_IN_COMPARE if compared.compare else DEFAULT_RUNS)
+        gate, judge = values.gate(spec.kind), values.judge()
+        asked = self._asked(candidate, cascade, compared, cells, (len(cases) or 1) * runs.most)
+        if cascade.get("capture"):
+            self._problems.add(cascade.place("capture", place), f"the option 'capture' {LATER}; leave it out")
+        return replace(
+            listed,
+            cases=cases,
+            cells=cells,
+            runs=runs.most,
+            until=runs.until,
+            gate=gate,
+            timeout=values.timeout(),
+            env=dict(cascade.get("env")),
+            egress=egress_of(cascade),
+            judge=judge,
+            compare=compared.compare,
+            questions=tuple(asked.questions),
+            task=planned_task(spec.task, gate, judge),
+            sources=_sources(cascade, compared),
+            notes=(*notes, *compared.notes, *asked.notes),
+        )
+
+    def _without_harness(self, listed: PlannedEval, candidate: Candidate, cascade: Cascade) -> PlannedEval:
+        if self._profile and cascade.source("harness") == self._profile.source and candidate.cascade.get("harness"):
+            reason = f"the limit of {self._profile.source} leaves no harness"
+            return replace(listed, mode="skip", skip_reason=reason)
+        if not self._config.harnesses and cascade.source("harness") == DEFAULT:
+            example = '\n  [harness.terse]\n  kind = "fake"'
+            self._problems.add(CONFIG_NAME, f"there is no harness to run the evals; write one, such as{example}")
+        elif not candidate.cascade.problems:
+            place = cascade.place("harness", candidate.where)
+            self._problems.add(place, "harness names none; name one, or drop it")
+        return listed
+
+    def _asked(
+        self, candidate: Candidate, cascade: Cascade, compared: Compared, cells: Sequence[PlannedCell], repeats: int
+    ) -> Asked:
+        subject = Subject(cells, repeats, cascade, candidate.where, self._config.analysis.model, compared.dropped)
+        return planned_questions(candidate.questions, subject, self._problems)
+
+
+def _sources(cascade: Cascade, compared: Compared) -> dict[str, str]:
+    sources: dict[str, Any] = dict.fromkeys(("harness", "runs", "timeout", "gate"), DEFAULT)
+    sources |= {option: layer.source for option, layer in cascade.origins.items()}
+    if compared.dropped:
+        sources["compare"] = compared.dropped
+    return sources

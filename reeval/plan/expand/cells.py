@@ -1,0 +1,86 @@
+"""Which cells does an eval have: harnesses × environments × sandboxes?"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from reeval.plan.cascade import Cascade
+from reeval.plan.config import Config
+from reeval.plan.parts.environments import Environments
+from reeval.plan.parts.harnesses import Harnesses
+from reeval.plan.parts.problems import Problems
+from reeval.plan.parts.sandboxes import DEFAULT_SANDBOX, Sandboxes
+from reeval.protocols import Catalog
+from reeval.schema.environment import Egress
+from reeval.schema.plan import PlannedCell, PlannedCompare, PlannedHarness
+
+__all__ = ["Cells", "egress_of"]
+
+Role = Literal["control", "variant"]
+
+
+@dataclass(frozen=True, slots=True)
+class _Place:
+    """Where the cell's parts were asked for."""
+
+    cascade: Cascade
+    eval: str
+
+    def of(self, option: str) -> str:
+        return self.cascade.place(option, self.eval)
+
+
+class Cells:
+    """Makes the cells of every eval of a plan, and what they need."""
+
+    def __init__(self, config: Config, catalog: Catalog, problems: Problems) -> None:
+        self.harnesses = Harnesses(config, catalog, problems)
+        self.environments = Environments(config, problems)
+        self.sandboxes = Sandboxes(config, catalog, problems)
+
+    def of(
+        self, cascade: Cascade, compare: PlannedCompare | None, compared: Sequence[str], place: str
+    ) -> tuple[PlannedCell, ...]:
+        """Return the cells; a harness that is not ``compared`` runs the control only."""
+        at = _Place(cascade, place)
+        control = compare.control if compare else self._environment(cascade, at)
+        if control is None:
+            return ()
+        cells: list[PlannedCell] = []
+        for name in cascade.get("harness"):
+            harness = self.harnesses.named(name, at.of("harness"))
+            if harness is None:
+                continue
+            for environment, role in _sides(control, compare, with_variants=name in compared):
+                cells += self._cell(harness, environment, role, at)
+        return tuple(cells)
+
+    def _environment(self, cascade: Cascade, at: _Place) -> str | None:
+        return self.environments.planned_as(cascade.get("environment"), at.of("environment"))
+
+    def _cell(self, harness: PlannedHarness, environment: str, role: Role | None, at: _Place) -> list[PlannedCell]:
+        planned = self.environments.planned.get(environment)
+        name = (planned and planned.sandbox) or at.cascade.get("sandbox") or DEFAULT_SANDBOX
+        sandbox = self.sandboxes.named(name, self.harnesses.kind(harness), at.of("sandbox"))
+        if sandbox is None:
+            return []
+        egress = (planned and planned.egress) or egress_of(at.cascade)
+        if egress is not None:
+            self.sandboxes.check_egress(sandbox, egress, at.of("egress"))
+        key = f"{harness.id}/{environment}/{sandbox.id}"
+        return [PlannedCell(key=key, harness=harness.id, environment=environment, sandbox=sandbox.id, role=role)]
+
+
+def egress_of(cascade: Cascade) -> Egress | None:
+    """Return the policy for environments that have none of their own."""
+    value: Egress | Literal["allow-all", "deny-all"] | None = cascade.get("egress")
+    return Egress(mode=value) if isinstance(value, str) else value
+
+
+def _sides(control: str, compare: PlannedCompare | None, *, with_variants: bool) -> Iterator[tuple[str, Role | None]]:
+    yield control, "control" if compare else None
+    if compare and with_variants:
+        for variant in compare.variants:
+            yield variant, "variant"

@@ -1,0 +1,1 @@
+"""What do the names in a plan stand for: harnesses, sandboxes, environments?"""
