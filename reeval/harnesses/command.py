@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, ClassVar, Literal, Self
+from typing import Any, Literal, Self
 
 import anyio
 
@@ -38,8 +38,6 @@ class CommandOptions:
     all turns of an attempt in ``REEVAL_SESSION``, and what the table sets in ``REEVAL_MODEL`` and ``REEVAL_EFFORT``.
     """
 
-    __pydantic_config__: ClassVar[dict[str, str]] = {"extra": "forbid"}
-
     command: str | tuple[str, ...]
     """A shell string, or an argv list."""
     prompt: Literal["stdin", "argument"] = "stdin"
@@ -68,6 +66,8 @@ class CommandOptions:
             raise ValueError(f'a command without {PROMPT}, or one with prompt = "argument"; now it reads the prompt')
         if self.turn_timeout is not None and not 0 < self.turn_timeout < float("inf"):
             raise ValueError(f"a turn_timeout of more than 0 seconds, not {self.turn_timeout!r}")
+        if strange := set(self.unreported) - set(Channel):
+            raise ValueError(f"unreported from {', '.join(Channel)}, not {min(strange)!r}")
         named_layout(self.layout)
 
 

@@ -6,7 +6,7 @@ import hashlib
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any, ClassVar, Literal, Self
+from typing import Any, Literal, Self
 
 import anyio
 
@@ -22,14 +22,10 @@ from reeval.usage import Usage
 
 __all__ = ["KIND", "FakeOptions", "ReportedUsage", "Step", "WithSkill"]
 
-_STRICT = {"extra": "forbid"}
-
 
 @dataclass(frozen=True, kw_only=True)
 class Step:
     """One step of a script: exactly one of its keys."""
-
-    __pydantic_config__: ClassVar[dict[str, str]] = _STRICT
 
     exec: str | tuple[str, ...] | None = None
     """A command, a shell string or an argv list, reported as a ``shell`` call. When it fails the script goes on."""
@@ -56,8 +52,6 @@ Script = tuple[tuple[Step, ...], ...]
 class WithSkill:
     """Another script, played when the environment gives a skill."""
 
-    __pydantic_config__: ClassVar[dict[str, str]] = _STRICT
-
     name: str
     """The skill's name."""
     script: Script
@@ -66,8 +60,6 @@ class WithSkill:
 @dataclass(frozen=True, kw_only=True)
 class ReportedUsage:
     """What each turn claims to have used; what is not given stays unknown."""
-
-    __pydantic_config__: ClassVar[dict[str, str]] = _STRICT
 
     input: int | None = None
     output: int | None = None
@@ -81,8 +73,6 @@ class ReportedUsage:
 @dataclass(frozen=True, kw_only=True)
 class FakeOptions:
     """The options of a ``[harness.NAME]`` table with ``kind = "fake"``."""
-
-    __pydantic_config__: ClassVar[dict[str, str]] = _STRICT
 
     script: Script = ((Step(reply="Done."),),)
     """``{prompt}`` in a reply or in a written text stands for the prompt; commands never hold it."""
