@@ -1,0 +1,231 @@
+"""How does one attempt become a record? Open, run the body, settle, judge: always a record, whatever happens."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from inspect import unwrap
+from typing import Any
+
+import anyio
+
+from reeval.declare.asserts import failed_asserts
+from reeval.errors import Phase
+from reeval.grade.checks.entry import Entry
+from reeval.grade.ledger import Ledger
+from reeval.grade.outcome import AttemptFacts, judge_attempt
+from reeval.protocols import Recorder
+from reeval.run.body.calls import Calls
+from reeval.run.body.context import Body, Context
+from reeval.run.body.escaped import told, without_control
+from reeval.run.body.handles import BlockingHandle, BlockingScoredHandle, Handle, ScoredHandle
+from reeval.run.body.invoke import BodyEnd, BodyRun, run_body
+from reeval.run.body.notes import Notes
+from reeval.run.body.workspace import WorkspaceCalls
+from reeval.run.room.clock import Clock
+from reeval.run.room.conversation import Conversation
+from reeval.run.room.room import AttemptRoom, RoomRequest
+from reeval.run.stage.routing import LOG_LIMIT
+from reeval.run.stage.text import Excerpt
+from reeval.schema.plan import PlannedAttempt
+from reeval.schema.record import AttemptFailure, AttemptRecord, SpenderUsage
+from reeval.schema.spec import EvalKind, EvalSpec
+from reeval.schema.transcript import Channel, Turn
+from reeval.usage import Usage
+
+__all__ = ["AttemptJob", "AttemptResult", "run_attempt"]
+
+TIMEOUT = "timeout"
+"""The reason of an attempt whose agent's own turn ran out of time."""
+
+_HANDLES: dict[tuple[EvalKind, bool], Callable[[Entry, Calls], Any]] = {
+    ("pass-fail", False): Handle,
+    ("pass-fail", True): BlockingHandle,
+    ("scored", False): ScoredHandle,
+    ("scored", True): BlockingScoredHandle,
+}
+"""By kind, and whether the body is a plain ``def``."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class AttemptJob:
+    """One attempt with everything it needs."""
+
+    attempt: PlannedAttempt
+    spec: EvalSpec
+    case: Any
+    """The case's value; None for an eval without cases."""
+    room: RoomRequest
+    timeout: float | None
+    """Seconds of the body; None: no limit."""
+    unreported: frozenset[Channel]
+    subject: str
+    root: str
+    """The project's root: whose frames a traceback shows."""
+    tries: int = 1
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class AttemptResult:
+    """A record that is not written yet."""
+
+    record: AttemptRecord
+    start_failed: bool
+    """Its sandbox or its session did not start, which may pass."""
+
+
+async def run_attempt(job: AttemptJob, recorder: Recorder) -> AttemptResult:
+    """Run one attempt; only cancellation and a record that cannot be written are raised."""
+    started_at = time.time_ns() // 1_000_000
+    work = _Work(job, recorder)
+    try:
+        end = await run_body(work.body, blocking=job.spec.blocking)
+        await work.end_cut_turn(end)
+    finally:
+        with anyio.CancelScope(shield=True):
+            work.notes.diagnostics += await work.room.close()
+    failure = work.failure(end)
+    work.context.settle()
+    return AttemptResult(record=work.record(started_at, failure), start_failed=work.start_failed)
+
+
+class _Work:
+    """What one attempt has in hand."""
+
+    def __init__(self, job: AttemptJob, recorder: Recorder) -> None:
+        self._job = job
+        attempt, spec = job.attempt, job.spec
+        file = unwrap(spec.body).__code__.co_filename
+        self.clock = Clock(job.timeout)
+        self.room = AttemptRoom(job.room, self.clock)
+        self.conversation = Conversation(self.room, self.clock, job.unreported)
+        self.calls = Calls(file)
+        self.ledger = Ledger(spec.kind, attempt.eval.file)
+        self.notes = Notes(lambda name, data: recorder.artifact(attempt, name, data))
+        self.log = Excerpt(LOG_LIMIT)
+        self.context = self._context()
+        self.body = BodyRun(
+            name=attempt.key,
+            function=spec.body,
+            arguments=() if spec.cases is None else (job.case,),
+            context=self.context,
+            calls=self.calls,
+            clock=self.clock,
+            log=self.log,
+            sink=_PassedAsserts(self.ledger),
+            agent_acts=lambda: self.room.agent_acts,
+        )
+
+    def _context(self) -> Context[Any]:
+        body = Body(
+            attempt=self._job.attempt,
+            case=self._job.case,
+            calls=self.calls,
+            ledger=self.ledger,
+            notes=self.notes,
+            conversation=self.conversation,
+            workspace=WorkspaceCalls(self.room),
+        )
+        return Context(body, _HANDLES[self._job.spec.kind, self._job.spec.blocking])
+
+    @property
+    def start_failed(self) -> bool:
+        return self.calls.failure is not None and self.calls.failure.retryable
+
+    async def end_cut_turn(self, end: BodyEnd) -> None:
+        reason = self.calls.failure.reason if self.calls.failure else "the body ended this turn"
+        problem = await self.conversation.end_cut_turn(TIMEOUT if end.timed_out else reason)
+        if problem:
+            self.notes.diagnostics.append(problem)
+
+    def failure(self, end: BodyEnd) -> AttemptFailure | None:
+        """Return what made it an error or a fail, the machinery first; failed asserts become checks."""
+        machinery = self.calls.failure
+        if machinery is not None:
+            return AttemptFailure(reason=machinery.reason, phase=machinery.phase, detail=machinery.detail)
+        if end.timed_out:
+            return self._timeout(end)
+        error = without_control(end.error) if end.error is not None else None
+        if error is not None:
+            return self._escaped(error)
+        return AttemptFailure(reason=end.left, phase=Phase.BODY) if end.left else None
+
+    def _timeout(self, end: BodyEnd) -> AttemptFailure:
+        if end.given_up:
+            self.notes.diagnostics.append("the body swallowed its cancellation and was given up")
+        if end.agent_acted:
+            return AttemptFailure(reason=TIMEOUT)
+        where = end.during or "code of the body itself"
+        reason = f"the attempt's timeout of {self._job.timeout:g} s passed in {where}, not in the agent's turn"
+        return AttemptFailure(reason=reason, phase=Phase.CHECK if end.during else Phase.BODY)
+
+    def _escaped(self, error: BaseException) -> AttemptFailure | None:
+        failures = failed_asserts(error, self._job.attempt.eval.file)
+        if failures is None:
+            reason, detail = told(error, self._job.root)
+            return AttemptFailure(reason=reason, phase=Phase.BODY, detail=detail)
+        for failed in failures:
+            if self.ledger.closed:
+                self.notes.diagnostics.append(f"after the body was stopped, an assert failed: {failed.label}")
+            else:
+                self.ledger.failed_assert(failed.label, failed.message, failed.line)
+        return None
+
+    def record(self, started_at: int, failure: AttemptFailure | None) -> AttemptRecord:
+        attempt, turns, checks = self._job.attempt, self.conversation.turns, self.ledger.seal()
+        verdict = judge_attempt(
+            AttemptFacts(kind=attempt.eval.kind, checks=checks, failure=failure, skip_reason=self.calls.skipped)
+        )
+        return AttemptRecord(
+            eval=attempt.eval.id,
+            attempt=attempt.id,
+            outcome=verdict.outcome,
+            started_at=started_at,
+            duration=round(self.clock.elapsed, 6),
+            harness=attempt.cell.harness,
+            sandbox=attempt.cell.sandbox,
+            run=attempt.run,
+            environment=attempt.cell.environment,
+            case=attempt.case,
+            role=attempt.cell.role,
+            verdict=verdict.verdict,
+            score=verdict.score,
+            score_state=verdict.score_state,
+            partial_score=verdict.partial_score,
+            failure=verdict.failure,
+            skip_reason=verdict.skip_reason,
+            checks=checks,
+            turns=list(turns),
+            diff="".join(turn.changes.patch for turn in turns),
+            log=self.log.text(),
+            observations=self.notes.observations,
+            diagnostics=self.notes.diagnostics,
+            artifacts=self.notes.artifacts,
+            usage=_usage(turns),
+            model=turns[-1].model if turns else None,
+            start_duration=self.room.start_duration and round(self.room.start_duration, 6),
+            tries=self._job.tries,
+            task=attempt.eval.task,
+            subject=self._job.subject,
+        )
+
+
+class _PassedAsserts:
+    """Puts the asserts that hold into the ledger."""
+
+    def __init__(self, ledger: Ledger) -> None:
+        self._ledger = ledger
+
+    def passed(self, label: str, line: int) -> None:
+        self._ledger.passed_assert(label, line)
+
+
+def _usage(turns: Sequence[Turn]) -> list[SpenderUsage]:
+    """Add up what the agent used; nothing when no turn reports it."""
+    known = [turn.usage for turn in turns if turn.usage is not None]
+    if not known:
+        return []
+    # A turn that does not report makes the sum unknown: less than all would read as all.
+    usage = sum(known[1:], known[0]) if len(known) == len(turns) else Usage()
+    return [SpenderUsage(spender="agent", usage=usage, model=turns[-1].model)]

@@ -1,0 +1,1 @@
+"""How is the body of an eval run, and what does it see?"""

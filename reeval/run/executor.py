@@ -1,0 +1,202 @@
+"""How is one attempt of a plan run in this process? Its eval file is loaded again, and must be the one that was planned."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from typing import Any
+
+from reeval.declare.loader import load_file
+from reeval.errors import InfrastructureError, Phase, PlanError, RecordError, UserError
+from reeval.grade.outcome import AttemptFacts, judge_attempt
+from reeval.protocols import Harness, Recorder, SandboxRequest
+from reeval.run.attempt import AttemptJob, AttemptResult, run_attempt
+from reeval.run.body.escaped import told
+from reeval.run.room.room import RoomRequest
+from reeval.run.room.variables import declared_variables
+from reeval.run.shared import Shared, SharedParts
+from reeval.run.stage.process import staged
+from reeval.run.tools import CACHE, Tools
+from reeval.schema.plan import Plan, PlannedAttempt, PlannedEval
+from reeval.schema.record import AttemptFailure, AttemptRecord
+from reeval.schema.spec import Declared, EvalSpec, GroupSpec
+
+__all__ = ["LocalExecutor"]
+
+TRIES = 2
+"""How often an attempt begins when its sandbox or its session does not start."""
+
+
+class LocalExecutor:
+    """Implements ``protocols.Executor``."""
+
+    def __init__(self, tools: Tools) -> None:
+        self._tools = tools
+        self._plan: _OpenPlan | None = None
+
+    async def execute(self, plan: Plan, key: str, recorder: Recorder) -> AttemptRecord:
+        """Run the attempt ``key`` and record it.
+
+        Raises ``PlanError`` when the plan has no such attempt, or when the eval has changed since it was made.
+        """
+        if self._plan is None or self._plan.plan is not plan:
+            self._plan = _OpenPlan(plan, self._tools)
+        opened = self._plan
+        attempt = opened.attempt(key)
+        spec = opened.spec(attempt.eval)
+        with staged():
+            record = await self._run(opened, attempt, spec, recorder)
+        return recorder.attempt(record)
+
+    async def _run(self, opened: _OpenPlan, attempt: PlannedAttempt, spec: EvalSpec, recorder: Recorder) -> AttemptRecord:
+        """Return the attempt's record: whatever goes wrong is in it."""
+        started_at = time.time_ns() // 1_000_000
+        try:
+            shared = await opened.shared.of(attempt)
+            result = await self._once_more(opened, attempt, spec, shared, recorder)
+        except RecordError:
+            raise
+        except InfrastructureError as error:
+            failure = AttemptFailure(reason=error.reason, phase=error.phase, detail=error.detail)
+        except UserError as error:
+            failure = AttemptFailure(reason=str(error), phase=Phase.SETUP)
+        except Exception as error:  # noqa: BLE001 - a defect of reeval or of a plug-in ends this attempt, not the run
+            reason, detail = told(error, "")
+            failure = AttemptFailure(reason=f"an unexpected error: {reason}", phase=Phase.BODY, detail=detail)
+        else:
+            return result.record
+        return _unstarted(attempt, started_at, failure)
+
+    async def _once_more(
+        self, opened: _OpenPlan, attempt: PlannedAttempt, spec: EvalSpec, shared: Shared, recorder: Recorder
+    ) -> AttemptResult:
+        job = self._job(opened, attempt, spec, shared)
+        result = await run_attempt(job, recorder)
+        for tries in range(2, TRIES + 1):
+            if not result.start_failed:
+                break
+            result = await run_attempt(replace(job, tries=tries), recorder)
+        return result
+
+    def _job(self, opened: _OpenPlan, attempt: PlannedAttempt, spec: EvalSpec, shared: Shared) -> AttemptJob:
+        tools, planned = self._tools, attempt.eval
+        harness = opened.plan.harnesses[attempt.cell.harness]
+        sandbox = opened.plan.sandboxes[attempt.cell.sandbox]
+        request = SandboxRequest(
+            key=attempt.key,
+            run_id=tools.run_id,
+            sandbox=sandbox,
+            tree=shared.tree,
+            egress=shared.egress,
+            root=tools.root,
+            keep=tools.keep_sandbox,
+        )
+        room = RoomRequest(
+            sandbox=request,
+            sandbox_kind=tools.catalog.sandboxes[sandbox.kind],
+            harness=opened.harness(attempt.cell.harness),
+            planned_harness=harness,
+            setup=shared.environment.setup if shared.environment else (),
+            variables=declared_variables(shared.environment, planned.env),
+            host=tools.environ,
+        )
+        return AttemptJob(
+            attempt=attempt,
+            spec=spec,
+            case=opened.case(attempt, spec),
+            room=room,
+            timeout=None if tools.debug else planned.timeout,
+            unreported=tools.catalog.harnesses[harness.kind].unreported(harness.options),
+            subject=shared.subject,
+            root=str(opened.root),
+        )
+
+
+class _OpenPlan:
+    """A plan with what belongs to it in this process."""
+
+    def __init__(self, plan: Plan, tools: Tools) -> None:
+        self.plan = plan
+        self.root = tools.root.resolve()
+        self.shared = SharedParts(plan, tools.catalog, tools.root, tools.root / CACHE)
+        self._catalog = tools.catalog
+        self._evals = {planned.id: planned for planned in plan.evals}
+        self._harnesses: dict[str, Harness] = {}
+        self._files: dict[str, dict[tuple[str, ...], EvalSpec]] = {}
+        self._specs: dict[str, EvalSpec] = {}
+
+    def attempt(self, key: str) -> PlannedAttempt:
+        """Find an attempt by its key."""
+        # An eval's name may hold an @, an attempt's id holds none.
+        eval_id, _, attempt_id = key.rpartition("@")
+        planned = self._evals.get(eval_id)
+        head, _, run = attempt_id.rpartition("#")
+        if planned is not None and run.isdigit() and 0 < int(run) <= planned.runs:
+            for cell in planned.cells:
+                if head == cell.key and not planned.cases:
+                    return PlannedAttempt(eval=planned, cell=cell, case=None, run=int(run))
+                case = head.removeprefix(f"{cell.key}[").removesuffix("]")
+                if head == f"{cell.key}[{case}]" and case in planned.cases:
+                    return PlannedAttempt(eval=planned, cell=cell, case=case, run=int(run))
+        raise PlanError(f"the plan has no attempt {key!r}; take a key from the plan itself")
+
+    def spec(self, planned: PlannedEval) -> EvalSpec:
+        """Return the eval as its file declares it now; raise ``PlanError`` when that is not what was planned."""
+        spec = self._specs.get(planned.id)
+        if spec is None:
+            spec = self._specs[planned.id] = self._find(planned)
+        return spec
+
+    def case(self, attempt: PlannedAttempt, spec: EvalSpec) -> Any:
+        """Return the value of the attempt's case. Keys are written for ids in the plan, the order is the file's."""
+        if attempt.case is None or spec.cases is None:
+            return None
+        return spec.cases[attempt.eval.cases.index(attempt.case)].value
+
+    def harness(self, id: str) -> Harness:
+        """Return a configured agent, made once."""
+        if id not in self._harnesses:
+            planned = self.plan.harnesses[id]
+            self._harnesses[id] = self._catalog.harnesses[planned.kind].open(planned, self.root)
+        return self._harnesses[id]
+
+    def _find(self, planned: PlannedEval) -> EvalSpec:
+        if planned.file not in self._files:
+            self._files[planned.file] = dict(_evals((), load_file(self.root, planned.file).children))
+        spec = self._files[planned.file].get(planned.path)
+        if spec is None or planned_task(spec.task, planned.gate, planned.judge) != planned.task:
+            what = "is gone" if spec is None else "has changed"
+            raise PlanError(f"{planned.file}:{planned.line}: {planned.name!r} {what} since the run was planned; run again")
+        return spec
+
+
+def _evals(above: tuple[str, ...], children: Sequence[Declared]) -> Iterator[tuple[tuple[str, ...], EvalSpec]]:
+    for child in children:
+        path = (*above, child.name)
+        if isinstance(child, EvalSpec):
+            yield path, child
+        elif isinstance(child, GroupSpec):
+            yield from _evals(path, child.children)
+
+
+def _unstarted(attempt: PlannedAttempt, started_at: int, failure: AttemptFailure) -> AttemptRecord:
+    """Return the record of an attempt whose body never began."""
+    verdict = judge_attempt(AttemptFacts(kind=attempt.eval.kind, checks=(), failure=failure))
+    return AttemptRecord(
+        eval=attempt.eval.id,
+        attempt=attempt.id,
+        outcome=verdict.outcome,
+        started_at=started_at,
+        duration=0.0,
+        harness=attempt.cell.harness,
+        sandbox=attempt.cell.sandbox,
+        run=attempt.run,
+        environment=attempt.cell.environment,
+        case=attempt.case,
+        role=attempt.cell.role,
+        verdict=verdict.verdict,
+        score_state=verdict.score_state,
+        failure=failure,
+        task=attempt.eval.task,
+    )

@@ -1,0 +1,1 @@
+"""What does one attempt hold open? Its sandbox, its session, its servers and their variables."""

@@ -1,0 +1,119 @@
+"""What did the agent say and do in the turns so far? The session's turns, with what each changed in the workspace."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from time import monotonic
+
+import anyio
+from msgspec.structs import replace
+
+from reeval.errors import InfrastructureError, UsageError
+from reeval.protocols import Sandbox, Snapshot
+from reeval.run.room.clock import Clock
+from reeval.run.room.room import AttemptRoom
+from reeval.schema.transcript import Changes, Channel, Turn
+
+__all__ = ["Conversation"]
+
+LAST_LOOK = 30.0
+"""Seconds that looking at the changes of a turn that was cut may take."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Begun:
+    """A turn that has not ended."""
+
+    prompt: str
+    before: Snapshot | None
+    started: float
+    at: float
+
+
+class Conversation:
+    """Sends prompts to the attempt's session, one at a time."""
+
+    def __init__(self, room: AttemptRoom, clock: Clock, unreported: frozenset[Channel]) -> None:
+        self._room = room
+        self._clock = clock
+        self._unreported = unreported
+        self._begun: _Begun | None = None
+        self.busy = False
+        """A send is running, from its first step to its last."""
+        self.turns: tuple[Turn, ...] = ()
+
+    async def send(self, prompt: str) -> Turn:
+        """Send one prompt and return its turn, with the changes that the agent made in it."""
+        if self.busy:
+            raise UsageError("c.send was called while another send was running; await the first one before the next")
+        self.busy = True
+        try:
+            return await self._send(prompt)
+        finally:
+            self.busy = False
+
+    async def _send(self, prompt: str) -> Turn:
+        room = self._room
+        if self._begun is not None:
+            await self.end_cut_turn("the body cancelled this turn")
+        session = await room.session()
+        before = await room.started.snapshot() if room.started else None
+        self._begun = begun = _Begun(prompt, before, self._clock.elapsed, monotonic())
+        room.agent_acts = True
+        try:
+            turn = await session.send(prompt)
+        finally:
+            room.agent_acts = False
+        ended = monotonic()
+        changes = await self._changes(begun)
+        self._begun = None
+        turn = replace(
+            turn,
+            prompt=prompt,
+            changes=changes,
+            started=round(begun.started, 6),
+            duration=round(ended - begun.at, 6),
+            unreported=self._all_unreported(turn),
+        )
+        self.turns = (*self.turns, turn)
+        return turn
+
+    async def end_cut_turn(self, reason: str) -> str | None:
+        """Keep a turn that did not end as a failed one, with what it changed; say what could not be found out."""
+        begun, self._begun = self._begun, None
+        if begun is None:
+            return None
+        duration, changes, problem = monotonic() - begun.at, Changes(), None
+        try:
+            with anyio.fail_after(LAST_LOOK, shield=True):
+                changes = await self._changes(begun)
+        except (InfrastructureError, TimeoutError) as error:
+            problem = f"what a turn that was cut changed is not known: {error or type(error).__name__}"
+        turn = Turn(
+            prompt=begun.prompt,
+            status="failed",
+            error=reason,
+            changes=changes,
+            started=round(begun.started, 6),
+            duration=round(duration, 6),
+            unreported=tuple(sorted(self._unreported)),
+        )
+        self.turns = (*self.turns, turn)
+        return problem
+
+    async def _changes(self, begun: _Begun) -> Changes:
+        sandbox = self._room.started
+        # A sandbox that started in this very turn was looked at as soon as it was ready.
+        before = begun.before or self._room.first_look
+        if sandbox is None or before is None:
+            return Changes()
+        return await _difference(sandbox, before)
+
+    def _all_unreported(self, turn: Turn) -> tuple[Channel, ...]:
+        if not self._unreported:
+            return turn.unreported
+        return tuple(sorted(self._unreported.union(turn.unreported)))
+
+
+async def _difference(sandbox: Sandbox, before: Snapshot) -> Changes:
+    return await sandbox.changes(before, await sandbox.snapshot())

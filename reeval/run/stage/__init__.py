@@ -1,0 +1,1 @@
+"""What is in place in the process while attempts run?"""

@@ -1,0 +1,79 @@
+"""What must be in place in the process while bodies run? Their streams, their logging and the record of their tasks."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import sys
+from collections.abc import Coroutine, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import Any, TextIO, cast
+
+from reeval.run.stage.routing import LogHandler, RoutedStream
+
+__all__ = ["current_tasks", "staged"]
+
+Tasks = set["asyncio.Task[Any]"]
+
+current_tasks: ContextVar[Tasks | None] = ContextVar("current_tasks", default=None)
+"""The unfinished tasks of the body that runs here, so that one it leaves behind is found."""
+
+
+class _Stage:
+    """Installed while at least one attempt of this process runs."""
+
+    def __init__(self) -> None:
+        self.users = 0
+        self._streams: tuple[TextIO, TextIO] | None = None
+        self._handler = LogHandler()
+        self._level = logging.NOTSET
+        self._factory: Any = None
+
+    def set_up(self) -> None:
+        self._streams = (sys.stdout, sys.stderr)
+        sys.stdout = cast("TextIO", RoutedStream(sys.stdout))
+        sys.stderr = cast("TextIO", RoutedStream(sys.stderr))
+        root = logging.getLogger()
+        self._level = root.level
+        root.addHandler(self._handler)
+        if root.level == logging.WARNING:  # Python's default: nobody has chosen a level.
+            root.setLevel(logging.INFO)
+        loop = asyncio.get_running_loop()
+        self._factory = loop.get_task_factory()
+        loop.set_task_factory(_make_task)
+
+    def tear_down(self) -> None:
+        asyncio.get_running_loop().set_task_factory(self._factory)
+        root = logging.getLogger()
+        root.removeHandler(self._handler)
+        root.setLevel(self._level)
+        if self._streams:
+            sys.stdout, sys.stderr = self._streams
+
+
+_stage = _Stage()
+
+
+@contextmanager
+def staged() -> Iterator[None]:
+    """Put everything in place on first use, and back after the last."""
+    if not _stage.users:
+        _stage.set_up()
+    _stage.users += 1
+    try:
+        yield
+    finally:
+        _stage.users -= 1
+        if not _stage.users:
+            _stage.tear_down()
+
+
+def _make_task(loop: asyncio.AbstractEventLoop, coro: Coroutine[Any, Any, Any], **options: Any) -> asyncio.Task[Any]:
+    task: asyncio.Task[Any] = asyncio.Task(coro, loop=loop, **options)
+    context = options.get("context")
+    tasks = current_tasks.get() if context is None else context.get(current_tasks)
+    if tasks is not None:
+        tasks.add(task)
+        task.add_done_callback(tasks.discard)
+    return task

@@ -1,0 +1,40 @@
+"""What does a run need besides its plan?"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from reeval.protocols import Catalog, Executor, Recorder, Reporter
+from reeval.secrets import Masker
+
+__all__ = ["CACHE", "Tools"]
+
+CACHE = Path(".reeval", "cache")
+"""Where prepared environments are kept, from the project's root."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Tools:
+    """Everything that is wired into one run."""
+
+    catalog: Catalog
+    root: Path
+    """The project's root."""
+    run_id: str
+    recorder: Recorder
+    reporter: Reporter
+    environ: Mapping[str, str]
+    """The host's variables, where secrets are read from."""
+    masker: Masker
+    keep_sandbox: bool = False
+    """Leave each sandbox behind, to look into."""
+    max_failures: int | None = None
+    """Stop after this many attempts that did not pass; None: never."""
+    done: frozenset[str] = frozenset()
+    """Keys of attempts that already have a record (resume)."""
+    debug: bool = False
+    """One attempt at a time, without a timeout and without the watchdog, so that a breakpoint works."""
+    executor: Executor | None = None
+    """Runs the attempts; None: this process does."""
