@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from pathlib import Path
-from types import CodeType
+from types import CodeType, FrameType
 from typing import Any
 
 from reeval.errors import DeclarationError
@@ -16,6 +16,7 @@ from reeval.schema.options import Options
 from reeval.schema.spec import CaseSpec, CompareSpec, EvalKind, Mode, Question
 
 __all__ = [
+    "MODULE_LOADS",
     "Beside",
     "Collector",
     "Draft",
@@ -82,10 +83,12 @@ class Load:
 
     path: str
     sha256: str
-    line: int | None
-    """Of the eval file, where it was asked for; None: by a module that was being imported."""
-    module: str | None = None
-    """That module's file."""
+    line: int
+    """Of the eval file, where it was asked for; 0: by a module that was being imported."""
+
+
+MODULE_LOADS = "@reeval_loads"
+"""The name in a module's globals of what it loaded while it was imported: the first file that imports it runs it."""
 
 
 class Collector:
@@ -106,25 +109,32 @@ class Collector:
 
     def line(self) -> int:
         """Return the line of the eval file that is running; refuse a module that declares while it is imported."""
-        place = self.place()
-        if isinstance(place, str):
+        line, importing = self._place()
+        if importing is not None:
             raise DeclarationError(
-                f"{place} declares evals while it is imported, which works only for the first file that imports it; "
-                "declare them in a function there, and call it in the eval file"
+                f"{importing.f_code.co_filename} declares evals while it is imported, which works only for the first "
+                "file that imports it; declare them in a function there, and call that in the eval file"
             )
-        return place
+        return line
 
-    def place(self) -> int | str:
-        """Return the line of the eval file that is running, or the file of the module it is importing."""
+    def remember(self, path: str, sha256: str) -> None:
+        """Remember a file that was read for the line, or the imported module, that is running."""
+        line, importing = self._place()
+        load = Load(path=path, sha256=sha256, line=line)
+        if importing is None:
+            self.loads.append(load)
+        else:
+            importing.f_globals.setdefault(MODULE_LOADS, []).append(load)
+
+    def _place(self) -> tuple[int, FrameType | None]:
         frame = inspect.currentframe()
         while frame is not None:
-            code = frame.f_code
-            if code.co_filename == self.file:
-                return frame.f_lineno
-            if code.co_name == "<module>":
-                return code.co_filename
+            if frame.f_code.co_filename == self.file:
+                return frame.f_lineno, None
+            if frame.f_code.co_name == "<module>":
+                return 0, frame
             frame = frame.f_back
-        return 0
+        return 0, None
 
     def draft(self, function: Callable[..., Any]) -> Draft | None:
         """Return what ``function`` was declared as."""

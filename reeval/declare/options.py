@@ -88,7 +88,7 @@ def check_options(given: Mapping[str, Any]) -> Options:
     return cast("Options", plain)
 
 
-def check_word(name: Any, what: str) -> str:
+def check_word(name: str, what: str) -> str:
     """Return the name of an eval or a group; raise ``DeclarationError`` when it cannot stand in a path."""
     if not is_text(name):
         raise DeclarationError(f"{what}({name!r}): give it a name")
