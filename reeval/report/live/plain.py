@@ -11,8 +11,8 @@ from reeval.report.live.writer import LineWriter
 from reeval.report.screen.ending import blocks, header, screen, totals
 from reeval.report.screen.evidence import checks_of, log_of
 from reeval.report.screen.failures import Page, check_lines, headline, log_lines
-from reeval.report.screen.numbers import seconds
-from reeval.report.text import one_line
+from reeval.report.screen.numbers import number, seconds
+from reeval.report.text import one_line, width
 from reeval.schema.plan import Plan, PlannedAttempt
 from reeval.schema.record import AttemptRecord, Outcome, RunRecord, RunStart
 from reeval.secrets import Masker
@@ -24,7 +24,7 @@ Verbosity = Literal["quiet", "normal", "verbose"]
 HEARTBEAT = 60.0
 """Seconds of silence after which a line says that the run is alive."""
 _LINE_CELLS = 300
-_WHY_CELLS = 120
+_WHY_CHARACTERS = 120
 
 
 class PlainReporter:
@@ -89,17 +89,23 @@ class PlainReporter:
 
 
 def attempt_line(attempt: PlannedAttempt, record: AttemptRecord, progress: Progress, page: Page) -> str:
-    """``[ 3/40] pass  evals/greet.eval.py › greets by name @ terse/-/fake#1  0.34 s``, and why it did not pass."""
+    """``[ 3/40] pass  evals/greet.eval.py › greets by name @ terse/-/fake#1  0.34 s``, and why it did not pass.
+
+    On a narrow terminal the file is left out, then the end is cut.
+    """
     size = len(str(progress.total))
     place = f"[{progress.done:>{size}}/{progress.total}]"
-    word = page.ink.word(record.outcome.value, f"{record.outcome.value:<5}")
-    text = f"{attempt.eval.title} @ {attempt.id}  {seconds(record.duration)}"
+    word = f"{record.outcome.value:<5}"
+    room = (page.cells or _LINE_CELLS) - len(place) - len(word) - 2
+    said = f" @ {attempt.id}  {seconds(record.duration)}"
     if record.outcome is Outcome.SCORED and record.score is not None:
-        text += f"  score {record.score:g}"
-    why = headline(record, checks_of(record, page.reader))
-    if why:
-        text += f"  {one_line(why, _WHY_CELLS)}"
-    return f"{place} {word} {one_line(text, page.cells or _LINE_CELLS)}"
+        said += f"  score {number(record.score)}"
+    if why := headline(record, checks_of(record, page.reader)):
+        said += f"  {why[:_WHY_CHARACTERS]}"
+    title = attempt.eval.title
+    if width(title) + width(said) > room:
+        title = " › ".join(attempt.eval.path)
+    return f"{place} {page.ink.word(record.outcome.value, word)} {one_line(title + said, room)}"
 
 
 def attempt_details(record: AttemptRecord, page: Page) -> list[str]:

@@ -77,7 +77,8 @@ class LiveReporter:
         if self._verbosity == "verbose":
             lines += attempt_details(record, page)
         if (done := self._folds.add(attempt, record)) is not None:
-            lines += block(done, ink=page.ink, cells=page.cells)
+            result = block(done, ink=page.ink, cells=page.cells)
+            lines += [*result, ""] if len(result) > 1 else result
         if lines:
             self._print(lines)
 
