@@ -1,13 +1,16 @@
-"""Which variables of the host does a plan need?"""
+"""What keeps a plan from starting: a host variable that is not set, or something of a later version?"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
+from reeval.plan.parts.problems import LATER
 from reeval.schema.environment import Environment, Secret
-from reeval.schema.plan import Plan
+from reeval.schema.plan import Plan, PlannedEval
 
-__all__ = ["missing_secrets", "secret_names"]
+__all__ = ["missing_secrets", "not_runnable", "secret_names"]
+
+_SHOWN = 5
 
 
 def secret_names(plan: Plan) -> frozenset[str]:
@@ -25,6 +28,18 @@ def missing_secrets(plan: Plan, environ: Mapping[str, str]) -> list[str]:
                 f"set it (also in .env), or declare it with optional = true"
             )
     return list(missing)
+
+
+def not_runnable(plan: Plan) -> str | None:
+    """Return why ``reeval run`` cannot run this plan, naming the evals; None when it can."""
+    lines: dict[str, list[str]] = {}
+    for planned in plan.evals:
+        for what in _later(planned):
+            lines.setdefault(what, []).append(f"{planned.file}:{planned.line} {planned.name!r}")
+    if not lines:
+        return None
+    found = "\n".join(f"  {what}: {_some(evals)}" for what, evals in lines.items())
+    return f"running what these evals ask for {LATER}; --dry-run shows their plan:\n{found}"
 
 
 def _secrets(plan: Plan) -> Iterator[tuple[str, str, Secret]]:
@@ -48,3 +63,17 @@ def _among(owner: str, variables: Mapping[str, str | Secret]) -> Iterator[tuple[
     for name, value in variables.items():
         if isinstance(value, Secret):
             yield owner, name, value
+
+
+def _later(planned: PlannedEval) -> Iterator[str]:
+    if planned.compare:
+        yield "compare"
+    if planned.questions:
+        yield "questions"
+    if planned.until:
+        yield f"runs = {{{'until_decided' if planned.until == 'decided' else 'best_of'} = …}}"
+
+
+def _some(evals: list[str]) -> str:
+    more = f" and {len(evals) - _SHOWN} more" if len(evals) > _SHOWN else ""
+    return ", ".join(evals[:_SHOWN]) + more
