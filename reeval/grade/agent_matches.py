@@ -35,6 +35,7 @@ from reeval.grade.observing.expectation import (
     text_argument,
     unavailable,
 )
+from reeval.grade.observing.observe import observe
 from reeval.grade.observing.paths import path_matcher
 from reeval.grade.observing.shape import agrees, check_shape, has_shape, leaves
 from reeval.schema.observation import CheckStatus, Observation
@@ -267,13 +268,13 @@ def _within(known: float, limit: float, unit: str, *, whole: bool) -> Observatio
 
 
 def _expectation(name: str, argument: str, look: Callable[[tuple[Turn, ...]], Observation]) -> Match:
-    def observe(value: object) -> Observation:
+    def look_at(value: object) -> Observation:
         turns = turns_of(value)
         if turns is None:
             return errored(f"{name} takes a turn, several turns, or the attempt, got {show(value, 120)}")
         return look(turns) if turns else unavailable("no turn was sent")
 
-    return Expectation(name, argument, observe)
+    return Expectation(name, argument, look_at)
 
 
 def _input_observation(wanted: Any, got: object) -> Observation:
@@ -281,7 +282,7 @@ def _input_observation(wanted: Any, got: object) -> Observation:
         return MATCHED
     if isinstance(wanted, str | re.Pattern):
         return MATCHED if any(agrees(wanted, leaf) for leaf in leaves(got)) else mismatched("another input")
-    return has_shape(wanted, got)
+    return observe(Expectation("input", "", lambda value: has_shape(wanted, value)), got)
 
 
 def _event_text(event: Event) -> str:

@@ -274,7 +274,7 @@ def command_succeeded() -> Match:
         if not isinstance(value, CommandResult):
             return errored(f"command_succeeded takes what c.exec returns, got {show(value, 120)}")
         if value.ok:
-            return matched(f"passed on try {value.tries}" if value.tries > 1 else "")
+            return matched(f"passed on try {value.tries} of {value.allowed}" if value.tries > 1 else "")
         tries = f" on each of {value.tries} tries" if value.tries > 1 else ""
         outputs = [_tail("stderr", value.stderr), _tail("stdout", value.stdout)]
         head = f"expected exit code 0 of {squeeze(value.command, 160)}\ngot {_exit(value.exit_code)}{tries}"
@@ -314,7 +314,7 @@ def not_(match: Match) -> Match:
     def look(value: object) -> Observation:
         seen = observe(member, value)
         if seen.status == CheckStatus.MATCHED:
-            return mismatched(f"expected not {_argument((member,))}\ngot {show(value, 480)}")
+            return mismatched(f"expected not {_argument((member,))}\n{seen.message or f'got {show(value, 480)}'}")
         return MATCHED if seen.status == CheckStatus.MISMATCHED else seen
 
     return Expectation("not_", _argument((member,)), look)

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from reeval.grade.observing.display import show, squeeze
-from reeval.grade.observing.expectation import MATCHED, mismatched, unavailable
+from reeval.grade.observing.expectation import matched, mismatched, unavailable
 from reeval.schema.observation import Observation
 from reeval.schema.transcript import Channel, Event, ToolCall, Turn
 
@@ -43,16 +43,20 @@ def counted(tally: Tally, wanted: str, times: int | None = None) -> Observation:
     """Decide a count, exactly ``times`` or at least once; a gap leaves open what more evidence could change."""
     found = len(tally.found)
     if times is None and found:
-        return MATCHED
+        return matched(_got(tally.found))
     often = "" if times is None else f", {times} times"
     if times is not None and found > times:
-        return mismatched(f"expected {wanted}{often}\ngot {found}: {some_of(tally.found)}")
+        return mismatched(f"expected {wanted}{often}\n{_got(tally.found)}")
     if tally.gaps:
         return unavailable(unreported(tally.gaps))
     if found == times:
-        return MATCHED
+        return matched(_got(tally.found))
     others = f"; others: {some_of(tally.other)}" if tally.other else ""
     return mismatched(f"expected {wanted}{often}\ngot {found or 'none'}{others}")
+
+
+def _got(found: Sequence[str]) -> str:
+    return f"got {len(found)}: {some_of(found)}"
 
 
 def turns_of(value: object) -> tuple[Turn, ...] | None:
