@@ -1,4 +1,4 @@
-"""How is one attempt of a plan run in this process? Its eval file is loaded again, and must be the one that was planned."""
+"""How is an attempt of a plan run in this process? Its eval is loaded again, and must be the one that was planned."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from typing import Any
 from reeval.declare.loader import load_file
 from reeval.errors import InfrastructureError, Phase, PlanError, RecordError, UserError
 from reeval.grade.outcome import AttemptFacts, judge_attempt
+from reeval.plan.build import planned_task
 from reeval.protocols import Harness, Recorder, SandboxRequest
 from reeval.run.attempt import AttemptJob, AttemptResult, run_attempt
 from reeval.run.body.escaped import told
@@ -49,7 +50,9 @@ class LocalExecutor:
             record = await self._run(opened, attempt, spec, recorder)
         return recorder.attempt(record)
 
-    async def _run(self, opened: _OpenPlan, attempt: PlannedAttempt, spec: EvalSpec, recorder: Recorder) -> AttemptRecord:
+    async def _run(
+        self, opened: _OpenPlan, attempt: PlannedAttempt, spec: EvalSpec, recorder: Recorder
+    ) -> AttemptRecord:
         """Return the attempt's record: whatever goes wrong is in it."""
         started_at = time.time_ns() // 1_000_000
         try:
@@ -167,7 +170,9 @@ class _OpenPlan:
         spec = self._files[planned.file].get(planned.path)
         if spec is None or planned_task(spec.task, planned.gate, planned.judge) != planned.task:
             what = "is gone" if spec is None else "has changed"
-            raise PlanError(f"{planned.file}:{planned.line}: {planned.name!r} {what} since the run was planned; run again")
+            raise PlanError(
+                f"{planned.file}:{planned.line}: {planned.name!r} {what} since the run was planned; run again"
+            )
         return spec
 
 

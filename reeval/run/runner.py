@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass, replace
 
 import anyio
 from anyio.abc import TaskGroup
 
-from reeval.errors import RecordError, UserError
+from reeval.errors import UserError
 from reeval.protocols import Executor
+from reeval.run.body.context import Context
 from reeval.run.body.invoke import drive_body
 from reeval.run.dispatch import Dispatcher, limits_of
 from reeval.run.executor import LocalExecutor
@@ -23,6 +25,7 @@ __all__ = ["RunOutcome", "run_plan"]
 
 SHOWN = 50
 """Attempts that did not pass whose records are kept, to be shown in detail."""
+_BAD = frozenset({Outcome.ERROR, Outcome.FAIL, Outcome.REVIEW})
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -43,7 +46,96 @@ async def run_plan(plan: Plan, tools: Tools) -> RunOutcome:
     that cannot be written ends it with state ``failed``.
     """
     run = _Run(plan, tools)
-    with staged(), interruptible(run.interrupt):
-        async with run.watched(), anyio.create_task_group() as tasks:
+    with staged(), interruptible(run.interrupt), run.watched():
+        async with anyio.create_task_group() as tasks:
             run.begin(tasks)
     return run.outcome()
+
+
+class _Run:
+    """One run while it runs."""
+
+    def __init__(self, plan: Plan, tools: Tools) -> None:
+        self._plan = plan
+        self._tools = tools
+        self._executor: Executor = tools.executor or LocalExecutor(tools)
+        limits = limits_of(plan)
+        ahead = (attempt for attempt in planned_attempts(plan) if attempt.key not in tools.done)
+        self._dispatcher = Dispatcher(ahead, replace(limits, run=1) if tools.debug else limits)
+        self._tasks: TaskGroup | None = None
+        self._state = RunState.COMPLETED
+        self._notes: list[str] = []
+        self._failures: list[AttemptRecord] = []
+        self._failed = 0
+        self._stopped = False
+
+    def begin(self, tasks: TaskGroup) -> None:
+        """Start what has room; every attempt that ends starts the next, so that no task waits for one."""
+        self._tasks = tasks
+        self._start_next()
+
+    def outcome(self) -> RunOutcome:
+        """Say how it ended."""
+        return RunOutcome(state=self._state, notes=tuple(self._notes), failures=tuple(self._failures))
+
+    def interrupt(self) -> None:
+        """Stop in order: what runs is cleaned up, what ended is recorded."""
+        self._tools.reporter.warning("interrupted: cleaning up and recording; press Ctrl-C again to leave at once")
+        self._stop(RunState.INTERRUPTED, "interrupted")
+
+    def watched(self) -> AbstractContextManager[None]:
+        """Watch for bodies that block the event loop, except in a debugger, which does."""
+        if self._tools.debug:
+            return nullcontext()
+        return watching(self._tools.root.resolve(), drive_body.__code__, self._blocked)
+
+    def _start_next(self) -> None:
+        while self._tasks is not None and not self._stopped:
+            attempt = self._dispatcher.take()
+            if attempt is None:
+                return
+            self._tasks.start_soon(self._attempt, attempt, name=attempt.key)
+
+    async def _attempt(self, attempt: PlannedAttempt) -> None:
+        if self._stopped:
+            return
+        self._tools.reporter.attempt_started(attempt)
+        try:
+            record = await self._executor.execute(self._plan, attempt.key, self._tools.recorder)
+        except UserError as error:
+            # The plan no longer fits the project, or nothing more can be recorded: no other attempt would fare better.
+            self._stop(RunState.FAILED, self._tools.masker.text(str(error)))
+        else:
+            self._tools.reporter.attempt_finished(attempt, record)
+            self._count(record)
+        finally:
+            self._dispatcher.release(attempt)
+        self._start_next()
+
+    def _count(self, record: AttemptRecord) -> None:
+        if record.outcome not in _BAD and record.verdict != "fail":
+            return
+        self._failed += 1
+        if len(self._failures) < SHOWN:
+            self._failures.append(record)
+        most = self._tools.max_failures
+        if most is not None and self._failed >= most:
+            plural = "s" if most > 1 else ""
+            self._stop(RunState.COMPLETED, f"stopped after {most} attempt{plural} that did not pass")
+
+    def _stop(self, state: RunState, note: str) -> None:
+        if self._stopped:
+            return
+        self._stopped = True
+        self._state = state
+        self._notes.append(note)
+        if self._tasks is not None:
+            self._tasks.cancel_scope.cancel()
+
+    def _blocked(self, blocked: Blocked) -> None:
+        context = blocked.body
+        whose = f"the body of {context.attempt.key}" if isinstance(context, Context) else "code of the project"
+        text = f"{blocked.place}: {whose} blocks every other attempt; await something asynchronous, or make it a `def`"
+        if isinstance(context, Context):
+            context.note(text)
+        self._tools.reporter.warning(text)

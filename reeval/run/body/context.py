@@ -133,7 +133,12 @@ class Context(Generic[H]):
         """Check that the agent changed nothing."""
         return self._on_end(workspace.no_changes(), self._calls.line())
 
-    def judge(self, judge: Judge | str, material: Mapping[str, Any] | None = None, **options: Any) -> H:
+    def judge(
+        self,
+        judge: Judge | str,
+        material: Mapping[str, Any] | None = None,  # noqa: ARG002 - for the model, and there is none yet
+        **options: Any,
+    ) -> H:
         """Register one measurement by a model."""
         question = judge.rubric if isinstance(judge, Judge) else judge
         if not _is_text(question):
@@ -179,6 +184,10 @@ class Context(Generic[H]):
     def attempt(self) -> PlannedAttempt:
         """Whose body it is."""
         return self._body.attempt
+
+    def note(self, text: str) -> None:
+        """Add a diagnostic of the run's own; any thread may."""
+        self._body.notes.diagnostics.append(text)
 
     def settle(self) -> None:
         """Settle the checks on what the agent changed."""

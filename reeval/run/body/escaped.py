@@ -37,7 +37,7 @@ def _bounded(text: str) -> str:
     return text if len(text) <= REASON else f"{text[:REASON]}…"
 
 
-def _traceback(error: BaseException, root: Path) -> str:
+def _traceback(error: BaseException, root: str) -> str:
     try:
         trace = traceback.TracebackException.from_exception(error, limit=-100, compact=True)
         _trim(trace, f"{root}/", depth=0)

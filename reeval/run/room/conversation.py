@@ -88,7 +88,7 @@ class Conversation:
             with anyio.fail_after(LAST_LOOK, shield=True):
                 changes = await self._changes(begun)
         except (InfrastructureError, TimeoutError) as error:
-            problem = f"what a turn that was cut changed is not known: {error or type(error).__name__}"
+            problem = f"what a turn that was cut changed is not known: {str(error) or 'it took too long'}"
         turn = Turn(
             prompt=begun.prompt,
             status="failed",

@@ -105,11 +105,9 @@ class AttemptRoom:
 
     async def close(self) -> list[str]:
         """Close everything that is open and return what went wrong, as diagnostics."""
-        problems = []
-        for keeper in (*reversed(self._servers), self._session, self._sandbox):
-            if keeper is not None and (problem := await keeper.close()) is not None:
-                problems.append(f"clean-up: {problem or type(problem).__name__}")
-        return problems
+        in_order = (*reversed(self._servers), self._session, self._sandbox)
+        problems = [await keeper.close() for keeper in in_order if keeper is not None]
+        return [f"clean-up: {type(one).__name__}: {one}" for one in problems if one is not None]
 
     @asynccontextmanager
     async def _open_sandbox(self, clock: Clock) -> AsyncIterator[Sandbox]:

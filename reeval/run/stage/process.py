@@ -41,7 +41,7 @@ class _Stage:
             root.setLevel(logging.INFO)
         loop = asyncio.get_running_loop()
         self._factory = loop.get_task_factory()
-        loop.set_task_factory(_make_task)
+        loop.set_task_factory(cast("Any", _make_task))  # The type demands names that the interpreter passes by place.
 
     def tear_down(self) -> None:
         asyncio.get_running_loop().set_task_factory(self._factory)
