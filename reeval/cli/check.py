@@ -45,22 +45,23 @@ def check(paths: Paths = None, kind: Kind = None, profile: Profile = None, as_js
     """
     from reeval.cli.project import open_project
 
-    plans = _plans(open_project(), tuple(paths or ()), kind, profile)
+    plans = _plans(open_project(), paths, kind, profile)
     counts = _counts(plans)
     notes = [note for plan in plans for note in _notes(plan)]
     print_lines([_as_json(counts, notes)] if as_json else _lines(counts, notes))
 
 
-def _plans(project: Project, paths: tuple[str, ...], kind: str | None, profile: str | None) -> list[Plan]:
+def _plans(project: Project, paths: list[str] | None, kind: str | None, profile: str | None) -> list[Plan]:
     """Plan the selection; and the other kind as well, where only the config's ``kind`` left it out."""
-    from reeval.cli.select import collect, kind_of
+    from reeval.cli.select import collect, kind_of, typed_paths
     from reeval.plan.build import build_plan
     from reeval.schema.plan import Selection
 
-    files = collect(project)
+    typed = typed_paths(project, paths)
+    files = collect(project, typed)
 
     def plan(kind: EvalKind | None) -> Plan:
-        return build_plan(files, project.config, Selection(paths=paths, kind=kind, profile=profile), project.catalog)
+        return build_plan(files, project.config, Selection(paths=typed, kind=kind, profile=profile), project.catalog)
 
     first = plan(kind_of(kind))
     if not first.left_out or kind is not None:

@@ -101,6 +101,15 @@ def _git() -> Finding:
     return Finding("git", "ok", done.stdout.strip().removeprefix("git version "))
 
 
+def _isolation() -> Finding:
+    from reeval.sandboxes.bubblewrap import problem
+
+    if (why := problem()) is None:
+        return Finding("sandbox", "ok", "bubblewrap isolates attempts")
+    mend = 'real agents need it; isolation = "prefer" in [sandbox.local] runs them in a plain directory instead'
+    return Finding("sandbox", "warn", why, mend)
+
+
 def _disk(place: Path) -> Finding:
     import shutil
     import tempfile

@@ -80,9 +80,18 @@ def make_page(stream: TextIO, reader: RunReader | None = None, *, full: bool = F
 
 
 def make_reporter(
-    *, masker: Masker, verbosity: Verbosity = "normal", as_json: bool = False, live: bool = True, reader: RunReader
+    *,
+    masker: Masker,
+    reader: RunReader,
+    verbosity: Verbosity = "normal",
+    as_json: bool = False,
+    live: bool = True,
+    done: int = 0,
 ) -> ClosingReporter:
-    """Return who tells the run on stdout: events, a live block, or plain lines where no block can be."""
+    """Return who tells the run on stdout: events, a live block, or plain lines where no block can be.
+
+    ``done`` attempts of the plan have a record already (resume), and will not be told.
+    """
     out = sys.stdout
     if as_json:
         from reeval.report.live.events import JsonReporter
@@ -92,10 +101,10 @@ def make_reporter(
     if live and verbosity != "quiet" and is_live(out):
         from reeval.report.live.terminal import LiveReporter
 
-        return LiveReporter(out, masker=masker, page=page, verbosity=verbosity)
+        return LiveReporter(out, masker=masker, page=page, verbosity=verbosity, done=done)
     from reeval.report.live.plain import PlainReporter
 
-    return PlainReporter(out, masker=masker, page=page, verbosity=verbosity)
+    return PlainReporter(out, masker=masker, page=page, verbosity=verbosity, done=done)
 
 
 def print_lines(lines: Iterable[str], stream: TextIO | None = None) -> None:

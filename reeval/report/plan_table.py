@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from reeval.report.screen.numbers import number, plural
@@ -197,7 +197,7 @@ def _changed(plan: Plan) -> Iterator[str]:
 def _value(planned: PlannedEval, option: str) -> str:
     """Return ``option=value``; the option alone where its value is a secret, or says nothing in a line."""
     cells = planned.cells
-    values = {
+    values: dict[str, Callable[[], str]] = {
         "runs": lambda: f"{'≤ ' if planned.until else ''}{planned.runs}",
         "harness": lambda: ",".join(dict.fromkeys(cell.harness for cell in cells)),
         "environment": lambda: ",".join(dict.fromkeys(cell.environment for cell in cells)),

@@ -10,7 +10,7 @@ from reeval.report.screen.evidence import checks_of, diff_of, log_of, turns_of
 from reeval.report.screen.failures import Page, check_lines, headline, log_lines
 from reeval.report.screen.numbers import count, dollars, moment, number, seconds
 from reeval.report.screen.table import table
-from reeval.report.text import one_line
+from reeval.report.text import one_line, width
 from reeval.schema.plan import NO_ENVIRONMENT
 from reeval.schema.record import AttemptRecord, Outcome, RunRecord, SpenderUsage
 from reeval.schema.transcript import (
@@ -169,8 +169,8 @@ def _tool(call: ToolCall, page: Page) -> list[str]:
     if call.duration is not None:
         how += f"  {seconds(call.duration)}"
     first, *rest = page.lines(_input(call), _OUTPUT_LINES, 4) or [""]
-    name = page.line(f"{call.name}{native}", 2)
-    one_row = not rest and (page.cells is None or len(name) + len(first) + len(how) <= page.cells)
+    name = page.line(f"{call.name}{native}", 2, less=len(how))
+    one_row = not rest and (page.cells is None or width(name) + width(first) + len(how) <= page.cells)
     lines = [f"{name}  {first.strip()}{how}"] if one_row else [name + how, first, *rest]
     return lines + page.lines(call.output, _OUTPUT_LINES, 6, style="dim") if call.output.strip() else lines
 
@@ -233,7 +233,7 @@ def _diagnostics(record: AttemptRecord, page: Page) -> list[str]:
 
 def _artifacts(record: AttemptRecord, page: Page) -> list[str]:
     rows = [
-        page.line(f"{kept.name}  {kept.ref.file}  {count(kept.ref.bytes)}B", 2) + (" (cut)" * kept.ref.truncated)
+        page.line(f"{kept.name}  {kept.ref.file}  {count(kept.ref.bytes)}B{' (cut)' * kept.ref.truncated}", 2)
         for kept in record.artifacts
     ]
     return _titled("artifacts", rows, page)

@@ -102,6 +102,8 @@ def wrap(text: str, cells: int | None) -> list[str]:
 
 def bounded(text: str, *, lines: int, cells: int | None, tail: bool = False) -> list[str]:
     """Return at most ``lines`` wrapped lines of ``text``, its head or its ``tail``, and how many more there are."""
+    if not text.strip():
+        return []
     if len(text) > 400 * lines:  # what cannot be shown is not escaped and wrapped
         text = text[-400 * lines :] if tail else text[: 400 * lines]
         cut_off = True

@@ -31,7 +31,7 @@ HOSTILE = (
 )
 
 
-def gate(holds: bool | None = True, **more: Any) -> GateResult:
+def gate(*, holds: bool | None = True, **more: Any) -> GateResult:
     return GateResult(rule=more.pop("rule", "all"), holds=holds, **more)
 
 

@@ -38,7 +38,10 @@ class PlainReporter:
         page: Page | None = None,
         verbosity: Verbosity = "normal",
         heartbeat: float = HEARTBEAT,
+        done: int = 0,
     ) -> None:
+        """``done`` attempts of the plan have a record already (resume), and will not be told."""
+        self._done = done
         self._page = page or Page(passing=verbosity == "verbose")
         self._verbosity = verbosity
         self._progress = Progress(total=0, began=time.monotonic())
@@ -47,7 +50,7 @@ class PlainReporter:
 
     def run_started(self, plan: Plan, start: RunStart, facts: Sequence[str]) -> None:
         """Write the header."""
-        self._progress = Progress(total=plan.attempts, began=time.monotonic())
+        self._progress = Progress(total=plan.attempts - self._done, began=time.monotonic())
         if self._verbosity != "quiet":
             self._writer.write(header(plan, start, facts, self._page.ink, self._page.cells), now=True)
 

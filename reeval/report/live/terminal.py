@@ -32,7 +32,11 @@ _RUNNING_ROWS = 8
 class LiveReporter:
     """Draws on a terminal. ``close`` must be called, also when the run breaks: it gives the terminal back."""
 
-    def __init__(self, out: TextIO, *, masker: Masker, page: Page, verbosity: Verbosity = "normal") -> None:
+    def __init__(
+        self, out: TextIO, *, masker: Masker, page: Page, verbosity: Verbosity = "normal", done: int = 0
+    ) -> None:
+        """``done`` attempts of the plan have a record already (resume), and will not be told."""
+        self._done = done
         self._masker = masker
         self._page = page
         self._verbosity = verbosity
@@ -57,7 +61,7 @@ class LiveReporter:
 
     def run_started(self, plan: Plan, start: RunStart, facts: Sequence[str]) -> None:
         """Print the header and begin to draw."""
-        self._progress = Progress(total=plan.attempts, began=time.monotonic())
+        self._progress = Progress(total=plan.attempts - self._done, began=time.monotonic())
         self._print([*header(plan, start, facts, self._page.ink, self._console.width), ""])
         self._live.start()
         # A second Ctrl-C leaves at once, without a word to the terminal: it must not be left without a cursor.

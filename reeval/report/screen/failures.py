@@ -45,9 +45,9 @@ class Page:
         lines = 1_000_000 if self.full else limit
         return self.indented(bounded(text, lines=lines, cells=cells, tail=tail), indent, style)
 
-    def line(self, text: str, indent: int = 0) -> str:
-        """Return one escaped line, cut to the width."""
-        return " " * indent + one_line(text, None if self.cells is None else max(10, self.cells - indent))
+    def line(self, text: str, indent: int = 0, *, less: int = 0) -> str:
+        """Return one escaped line, cut to the width; ``less`` cells are left for what is put behind it."""
+        return " " * indent + one_line(text, None if self.cells is None else max(10, self.cells - indent - less))
 
 
 # --- one check ------------------------------------------------------------------------------------------
@@ -128,7 +128,8 @@ def failure_lines(record: AttemptRecord, page: Page, indent: int = 2) -> list[st
     word = record.outcome.value
     verdict = f", verdict {record.verdict}" if record.outcome is Outcome.SCORED and record.verdict else ""
     why = headline(record) if record.failure or record.outcome is Outcome.REVIEW else ""
-    first = page.line(record.attempt, indent) + "  " + page.ink.word(word) + verdict
+    said = f"{word}{verdict}"
+    first = page.line(record.attempt, indent, less=len(said) + 2) + "  " + page.ink.word(word, said)
     lines = [first, *page.lines(why, MESSAGE_LINES, indent + 2)] if why else [first]
     if record.failure and record.failure.detail:
         lines += page.lines(record.failure.detail, DETAIL_LINES, indent + 4, tail=True, style="dim")

@@ -1,0 +1,156 @@
+"""A run's last screen, compared as a whole."""
+
+from __future__ import annotations
+
+import pytest
+
+from reeval.report.screen.ending import blocks, header, next_commands, screen, totals
+from reeval.report.screen.failures import Page
+from reeval.report.screen.ink import PLAIN
+from reeval.report.text import width
+from reeval.schema.record import Outcome, RunRecord, RunState
+from tests.report.records import (
+    HOSTILE,
+    cell,
+    entry,
+    errored_attempt,
+    evaluated,
+    failed_attempt,
+    gate,
+    plan,
+    planned,
+    run,
+    start,
+)
+
+PLACE = ".reeval/runs/20261130-142501-x7f3/"
+
+
+def mixed() -> RunRecord:
+    good = evaluated("adds", cell(passed=2, duration=0.3))
+    bad = evaluated(
+        "greets by name",
+        cell(failed=1, error=1, gate=gate(holds=False)),
+        attempts=[entry(outcome=Outcome.FAIL), entry("terse/-/fake#2", Outcome.ERROR)],
+    )
+    return run(good, bad, evaluated("later", mode="todo"), exit_code=1, remarks=["adds: a measurement nobody uses"])
+
+
+def test_the_last_screen() -> None:
+    failures = [failed_attempt(log=""), errored_attempt()]
+    assert "\n".join(screen(mixed(), failures, Page(), elapsed=3.2, place=PLACE)) == (
+        """\
+pass adds  2 of 2 · 0.30 s
+fail greets by name  0 of 1 · 1 error
+todo later
+
+failures
+
+  evals/greet.eval.py › greets by name
+    terse/-/fake#1  fail
+      ✗ mentions Ada  line 12
+          expected text that includes 'greet.js'
+          got 'Done.'
+
+errors
+
+  evals/greet.eval.py › greets by name
+    terse/-/fake#2  error
+      setup: npm ci exited with 1
+        npm ERR! missing: left-pad
+
+remarks
+
+  · adds: a measurement nobody uses
+
+2 passed, 1 failed, 1 error in 3.2 s
+record              .reeval/runs/20261130-142501-x7f3/
+look closer         reeval show 'evals/greet.eval.py::greets by name@terse/-/fake#1'
+again, what failed  reeval run --last-failed
+again, errors       reeval run --retry-errors 20261130-142501-x7f3"""
+    )
+
+
+def test_the_last_screen_of_a_run_that_goes_well_is_short() -> None:
+    record = run(evaluated("adds", cell(passed=1, duration=0.3)))
+    assert screen(record, [], Page(), elapsed=0.4, place=PLACE) == [
+        "pass adds  0.30 s",
+        "",
+        "1 passed in 0.40 s",
+        "record  .reeval/runs/20261130-142501-x7f3/",
+    ]
+
+
+def test_commands_are_never_cut_on_a_narrow_terminal() -> None:
+    lines = screen(mixed(), [failed_attempt(log="")], Page(cells=40), elapsed=3.2, place=PLACE)
+    assert lines[-8:] == [
+        "record",
+        "  .reeval/runs/20261130-142501-x7f3/",
+        "look closer",
+        "  reeval show 'evals/greet.eval.py::greets by name@terse/-/fake#1'",
+        "again, what failed",
+        "  reeval run --last-failed",
+        "again, errors",
+        "  reeval run --retry-errors 20261130-142501-x7f3",
+    ]
+    assert all(width(line) <= 40 for line in lines[:-8])
+
+
+@pytest.mark.parametrize(
+    ("record", "text"),
+    [
+        (run(), "nothing ran in 1.0 s"),
+        (run(evaluated("x", cell(scored=1234), kind="scored"), kind="scored"), "1,234 scored in 1.0 s"),
+        (
+            run(evaluated("x", cell(passed=1, review=1, skipped=1, planned=9))),
+            "1 passed, 1 to review, 1 skipped, 6 not run in 1.0 s",
+        ),
+        (run(evaluated("x", cell(error=2))), "2 errors in 1.0 s"),
+    ],
+)
+def test_totals_say_only_what_there_is(record: RunRecord, text: str) -> None:
+    assert totals(record, 1.0, Page()) == [text]
+
+
+@pytest.mark.parametrize(
+    ("state", "exit_code", "said", "next_step"),
+    [
+        (
+            RunState.INTERRUPTED,
+            130,
+            "interrupted: what finished is recorded",
+            "reeval run --resume 20261130-142501-x7f3",
+        ),
+        (RunState.FAILED, 3, "the run itself failed", "reeval run --resume 20261130-142501-x7f3"),
+        (
+            RunState.COMPLETED,
+            3,
+            "undecided: errors could still change a gate",
+            "reeval run --retry-errors 20261130-142501-x7f3",
+        ),
+    ],
+)
+def test_a_run_that_did_not_decide_says_how_to_go_on(
+    state: RunState, exit_code: int, said: str, next_step: str
+) -> None:
+    record = run(evaluated("x", cell(error=1)), state=state, exit_code=exit_code)
+    assert said in screen(record, [errored_attempt()], Page(), elapsed=None, place=None)
+    assert next_step in [command for _, command in next_commands(record, [errored_attempt()])]
+
+
+def test_of_many_evals_that_went_well_only_the_first_are_listed() -> None:
+    evals = [evaluated(f"eval {index}", cell(passed=1)) for index in range(1000)]
+    evals[900] = evaluated("the bad one", cell(failed=1, gate=gate(holds=False)))
+    lines = blocks(evals, Page())
+    assert len(lines) == 62
+    assert lines[-2:] == ["fail the bad one", "… 939 more evals that went well"]
+    assert len(blocks(evals, Page(full=True))) == 1000
+
+
+def test_the_header_says_how_much_there_is() -> None:
+    two = plan(planned(), planned("b", runs=4), planned("later", mode="todo"))
+    facts = ["sandbox fake: plain directory", HOSTILE]
+    lines = header(two, start(), facts, PLAIN, None)
+    assert lines[:2] == ["run 20261130-142501-x7f3  2 evals, 5 attempts, 10 at a time", "sandbox fake: plain directory"]
+    assert lines[2].isprintable()
+    assert all(width(line) <= 40 for line in header(two, start(), facts, PLAIN, 40))

@@ -1,0 +1,151 @@
+"""What is shown of an attempt that did not pass."""
+
+from __future__ import annotations
+
+import pytest
+
+from reeval.errors import Phase
+from reeval.report.screen.failures import Page, check_lines, explains, failure_lines, failure_sections, headline
+from reeval.report.text import width
+from reeval.schema.observation import CheckStatus
+from reeval.schema.record import AttemptFailure, CheckRecord, FileRef, Outcome
+from tests.report.records import HOSTILE, Reader, attempt, check, entry, errored_attempt, evaluated, failed_attempt
+
+BIG = FileRef(file="x/checks.json", bytes=9999, sha256="0")
+
+
+def test_a_failed_attempt_shows_its_failed_checks_and_its_log() -> None:
+    assert "\n".join(failure_lines(failed_attempt(), Page(), 0)) == (
+        "terse/-/fake#1  fail\n"
+        "  ✗ mentions Ada  line 12\n"
+        "      expected text that includes 'greet.js'\n"
+        "      got 'Done.'\n"
+        "  log\n"
+        "    starting\n"
+        "    asked the agent"
+    )
+
+
+def test_an_error_shows_its_phase_its_reason_and_the_end_of_its_detail() -> None:
+    detail = "\n".join(f"line {index}" for index in range(20))
+    record = errored_attempt(failure=AttemptFailure(reason="npm ci exited with 1", phase=Phase.SETUP, detail=detail))
+    lines = failure_lines(record, Page(), 0)
+    assert lines[:3] == ["terse/-/fake#2  error", "  setup: npm ci exited with 1", "    … 5 more lines"]
+    assert lines[-1] == "    line 19"
+
+
+def test_a_timeout_is_a_failure_without_a_phase() -> None:
+    record = attempt(Outcome.FAIL, failure=AttemptFailure(reason="timeout"))
+    assert headline(record) == "timeout"
+    assert failure_lines(record, Page(), 0) == ["terse/-/fake#1  fail", "  timeout"]
+
+
+def test_an_attempt_to_review_says_why() -> None:
+    assert failure_lines(attempt(Outcome.REVIEW), Page(), 0)[1] == "  no check decided anything"
+
+
+def test_a_failed_verdict_stands_beside_the_score() -> None:
+    record = attempt(Outcome.SCORED, verdict="fail", score=3.0, checks=[check(holds=False)])
+    assert failure_lines(record, Page(), 0)[0] == "terse/-/fake#1  scored, verdict fail"
+
+
+@pytest.mark.parametrize(
+    ("one", "line"),
+    [
+        (check("plain"), "✓ plain"),
+        (check("no", holds=False), "✗ no"),
+        (check("close", status=CheckStatus.MEASURED, measurement=0.83, minimum=0.8), "✓ close  0.83 of at least 0.8"),
+        (
+            check("seen", holds=None, status=CheckStatus.MEASURED, measurement=0.5, gate=False, line=3),
+            "· seen  0.5, line 3",
+        ),
+        (check("tokens", holds=None, status=CheckStatus.UNAVAILABLE), "? tokens  unavailable"),
+        (check("odd", holds=None, status=CheckStatus.ERRORED), "! odd  errored"),
+        (
+            check("points", holds=None, gate=False, points=2.0, earned=2.0, status=CheckStatus.MATCHED),
+            "✓ points  2 of 2 points",
+        ),
+        (
+            check("missed", holds=None, gate=False, points=2.0, earned=0.0, status=CheckStatus.MISMATCHED),
+            "✗ missed  0 of 2 points",
+        ),
+        (check("nice", holds=None, gate=False, optional=True, status=CheckStatus.MISMATCHED), "✗ nice  optional"),
+        (check("stop", holds=False, stopped=True, duration=1.5), "✗ stop  stopped here, 1.5 s"),
+    ],
+)
+def test_a_check_is_a_mark_a_label_and_its_numbers(one: CheckRecord, line: str) -> None:
+    assert check_lines(one, Page(), 0) == [line]
+
+
+@pytest.mark.parametrize(
+    ("one", "does"),
+    [
+        (check(), False),
+        (check(holds=False), True),
+        (check(holds=None, status=CheckStatus.UNAVAILABLE), True),
+        (check(holds=None, status=CheckStatus.ERRORED, gate=False, points=1.0), True),
+        (check(holds=None, status=CheckStatus.UNAVAILABLE, gate=False), False),
+        (check(holds=None, status=CheckStatus.ERRORED, optional=True), False),
+        (check(holds=None, status=CheckStatus.MISMATCHED, gate=False, points=1.0), False),
+    ],
+)
+def test_only_checks_that_decide_explain_a_failure(one: CheckRecord, does: bool) -> None:
+    assert explains(one) is does
+
+
+def test_many_failed_checks_are_counted_and_many_lines_cut() -> None:
+    checks = [check(f"check {index}", holds=False, message="m\n" * 30) for index in range(5000)]
+    lines = failure_lines(failed_attempt(checks=checks, log=""), Page(), 0)
+    assert len(lines) < 150
+    assert lines[-1] == "  … 4990 more checks"
+
+
+def test_the_end_of_a_long_log_is_shown() -> None:
+    log = "\n".join(f"line {index}" for index in range(100))
+    lines = failure_lines(failed_attempt(log=log, checks=[]), Page(), 0)
+    assert lines[1:3] == ["  log, last 10 lines", "    … 90 more lines"]
+    assert lines[-1] == "    line 99"
+
+
+def test_big_parts_are_read_from_their_files() -> None:
+    reader = Reader(checks=[check("from a file", holds=False)], log="from a file too")
+    lines = failure_lines(failed_attempt(checks=BIG, log=BIG), Page(reader=reader), 0)
+    assert lines[1:] == ["  ✗ from a file", "  log", "    from a file too"]
+
+
+def test_parts_without_a_reader_say_where_they_are() -> None:
+    assert failure_lines(failed_attempt(checks=BIG, log=BIG), Page(), 0)[1:] == ["  log", "    (in x/checks.json)"]
+
+
+@pytest.mark.parametrize("cells", [None, 40, 80])
+def test_hostile_text_stays_text_and_fits(cells: int | None) -> None:
+    record = failed_attempt(
+        attempt=HOSTILE,
+        checks=[check(HOSTILE, holds=False, message=HOSTILE * 20)],
+        failure=AttemptFailure(reason=HOSTILE, phase=Phase.BODY, detail=HOSTILE),
+        log=HOSTILE * 50,
+    )
+    lines = failure_lines(record, Page(cells=cells), 4)
+    assert all(line.isprintable() for line in lines)
+    assert cells is None or all(width(line) <= cells for line in lines)
+
+
+def test_errors_stand_apart_and_what_is_not_shown_is_counted() -> None:
+    entries = [entry(f"terse/-/fake#{index}", Outcome.FAIL) for index in range(1, 5)]
+    entries.append(entry("terse/-/fake#9", Outcome.ERROR))
+    evals = [evaluated("greets by name", attempts=entries)]
+    failures, errors = failure_sections(evals, [failed_attempt(log="", checks=[]), errored_attempt()], Page())
+    assert failures == [
+        "failures",
+        "",
+        "  evals/greet.eval.py › greets by name",
+        "    terse/-/fake#1  fail",
+        "",
+        "  … 3 more failures",
+    ]
+    assert errors[0] == "errors"
+    assert not any("more" in line for line in errors)
+
+
+def test_a_run_without_failures_has_no_sections() -> None:
+    assert failure_sections([evaluated()], [], Page()) == ([], [])
