@@ -1,0 +1,1 @@
+"""What did the agent change in the workspace?"""

@@ -1,0 +1,98 @@
+"""How does an attempt run on this machine without a container? Isolated by bubblewrap, or in a plain directory."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+from reeval.errors import InfrastructureError, Phase, PlanError
+from reeval.protocols import HarnessKind, Sandbox, SandboxRequest
+from reeval.sandboxes.options import Isolation as Wanted
+from reeval.sandboxes.options import parse_options
+from reeval.schema.environment import Egress
+from reeval.schema.plan import PlannedSandbox
+
+__all__ = ["LocalSandboxKind"]
+
+PLAIN_ID = "fake"
+
+
+class LocalSandboxKind:
+    """Implements ``protocols.SandboxKind``."""
+
+    name = "local"
+
+    def plan(self, id: str, options: Mapping[str, Any], harness: HarnessKind) -> PlannedSandbox:
+        """Resolve a ``[sandbox.NAME]`` table for a harness; raise ``PlanError`` when this machine cannot."""
+        parsed = parse_options(options, f"[sandbox.{id}]")
+        isolated = self._isolated(id, parsed.isolation or ("none" if harness.in_process else "require"))
+        own = {key: value for key, value in options.items() if key not in {"kind", "max_concurrent", "start_timeout"}}
+        return PlannedSandbox(
+            id=PLAIN_ID if id == self.name and not isolated else id,
+            kind=self.name,
+            isolated=isolated,
+            max_concurrent=parsed.max_concurrent,
+            start_timeout=parsed.start_timeout,
+            options=own,
+        )
+
+    def refuse(self, sandbox: PlannedSandbox, egress: Egress | None) -> str | None:
+        """Say why this sandbox cannot hold a policy; None when it can."""
+        if egress is None or egress.mode == "allow-all":
+            return None
+        if egress.mode == "allow":
+            return 'a local sandbox cannot allow single hosts; use egress = "deny-all" or "allow-all"'
+        if not sandbox.isolated:
+            return 'egress = "deny-all" needs an isolated sandbox; set isolation = "require" for it'
+        return None
+
+    def describe(self, sandbox: PlannedSandbox) -> str:
+        """Say in a few words what it is, for the run's header."""
+        if sandbox.isolated:
+            return f"{sandbox.id} (bubblewrap)"
+        if sandbox.options.get("isolation") == "prefer":
+            from reeval.sandboxes.bubblewrap import problem
+
+            return f"{sandbox.id} (plain directory: {problem() or 'bubblewrap works here now'})"
+        return f"{sandbox.id} (plain directory)"
+
+    @asynccontextmanager
+    async def open(self, request: SandboxRequest) -> AsyncIterator[Sandbox]:
+        """Start a sandbox; everything in it ends with the block, however that is left."""
+        from reeval.sandboxes.opening import opened
+
+        if reason := self.refuse(request.sandbox, request.egress):
+            raise InfrastructureError(Phase.SANDBOX, reason)
+        async with opened(
+            request, parse_options(request.sandbox.options, f"[sandbox.{request.sandbox.id}]")
+        ) as sandbox:
+            yield sandbox
+
+    async def sweep(self, root: Path) -> list[str]:
+        """Remove what killed runs of this project left, never a live run's; return what was removed."""
+        from anyio import to_thread
+
+        from reeval.sandboxes import directories
+
+        def swept() -> list[str]:
+            found = directories.leftovers(root)
+            for path in found:
+                directories.remove_leftover(path)
+            return [str(path) for path in found if not path.exists()]
+
+        return await to_thread.run_sync(swept)
+
+    def _isolated(self, id: str, wanted: Wanted) -> bool:
+        if wanted == "none":
+            return False
+        from reeval.sandboxes.bubblewrap import problem
+
+        reason = problem()
+        if reason is not None and wanted == "require":
+            raise PlanError(
+                f'[sandbox.{id}]: isolation = "require", but {reason}; '
+                'isolation = "prefer" falls back to a plain directory, where the agent can reach all of this machine'
+            )
+        return reason is None

@@ -1,0 +1,238 @@
+"""How is one process of the host started, read with bounded memory, waited for and ended?"""
+
+from __future__ import annotations
+
+import os
+import selectors
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import suppress
+from typing import IO
+
+import anyio
+from anyio import to_thread
+
+from reeval.sandboxes.processes.drain import drain
+from reeval.sandboxes.processes.kin import end_marked
+from reeval.sandboxes.processes.output import BoundedOutput
+
+__all__ = ["Running", "spawn"]
+
+CHUNK = 65_536
+GRACE = 0.2
+"""Seconds after its end in which a process's pipes may still bring output: a background child can hold them open."""
+LATE = 4 * CHUNK
+"""Bytes that two pipes can hold: what comes after them was written by a background child."""
+POLL = 0.02
+"""Seconds between two looks for the end of a process, where the kernel cannot tell it."""
+LAST_WAIT = 5.0
+"""Seconds to wait for a killed process. One that hangs in the kernel must not hang the run."""
+READY = selectors.EVENT_READ
+
+
+class Running:
+    """A process and its two pipes; implements ``protocols.Process``. To be closed when done with."""
+
+    def __init__(self, popen: subprocess.Popen[bytes], stdout: int, stderr: int, mark: str, limit: int) -> None:
+        self._popen = popen
+        self._stderr = BoundedOutput(limit)
+        self._mark = mark
+        self._began = time.monotonic()
+        self._ended: float | None = None
+        self._late = 0
+        """Bytes read after its end."""
+        self._pipes = {stdout: True, stderr: False}
+        """File descriptor → whether it is standard output."""
+        self._handle = _handle_of(popen.pid)
+        self._selector = selectors.DefaultSelector()
+        for descriptor in (stdout, stderr, *([] if self._handle is None else [self._handle])):
+            self._selector.register(descriptor, READY)
+
+    @property
+    def pid(self) -> int:
+        """Its number on the host."""
+        return self._popen.pid
+
+    @property
+    def returncode(self) -> int | None:
+        """Its exit code; None while it runs."""
+        return self._popen.returncode
+
+    @property
+    def stderr(self) -> BoundedOutput:
+        """What it wrote to standard error so far."""
+        return self._stderr
+
+    def stderr_text(self) -> str:
+        """Return what it wrote to standard error so far, bounded."""
+        return self._stderr.text()
+
+    async def stdout(self) -> AsyncIterator[bytes]:
+        """Yield its output as it comes; ends soon after the process, also when a child of it holds the pipe."""
+        while (chunk := await self.read()) is not None:
+            if chunk:
+                yield chunk
+
+    async def read(self) -> bytes | None:
+        """Wait for something to happen and return the new output, perhaps empty; None at the end.
+
+        Standard error is read along, so that a process cannot block on it while its output is waited for.
+        """
+        if self._over():
+            return None
+        await self._something()
+        output = b""
+        for key, _ in self._selector.select(0):
+            if key.fd == self._handle:
+                self._look()
+            else:
+                output += self._read_pipe(key.fd)
+        if self._handle is None:
+            self._look()
+        return output
+
+    async def wait(self) -> int:
+        """Return its exit code, minus the signal's number when a signal ended it."""
+        while self._popen.poll() is None:
+            handle = _handle_of(self._popen.pid)
+            if handle is None:
+                await anyio.sleep(POLL)
+                continue
+            try:
+                await anyio.wait_readable(handle)
+            finally:
+                os.close(handle)
+        return self._popen.returncode
+
+    async def kill(self) -> None:
+        """End it with everything it started."""
+        with anyio.CancelScope(shield=True):
+            if self._popen.poll() is None or sys.platform != "linux":
+                with suppress(ProcessLookupError, PermissionError):
+                    os.killpg(self._popen.pid, signal.SIGKILL)
+            await to_thread.run_sync(self._end_kin)
+            with anyio.move_on_after(LAST_WAIT):
+                await self.wait()
+
+    def close(self) -> None:
+        """Let go of it: what its background children still print is read and dropped."""
+        self._selector.close()
+        if self._handle is not None:
+            os.close(self._handle)
+            self._handle = None
+        for pipe in self._pipes:
+            drain(pipe)
+        self._pipes = {}
+
+    def _end_kin(self) -> None:
+        end_marked(self._mark, since=(self._popen.pid, self._began))
+
+    def _over(self) -> bool:
+        if not self._pipes:
+            return True
+        if self._ended is None or time.monotonic() - self._ended < GRACE:
+            return False
+        # What it wrote itself may still be unread, when this process was busy for longer than the grace.
+        return self._late >= LATE or not self._selector.select(0)
+
+    async def _something(self) -> None:
+        if self._ended is not None:
+            limit = GRACE
+        elif self._handle is None:
+            limit = POLL
+        else:
+            await anyio.wait_readable(self._selector)
+            return
+        with anyio.move_on_after(limit):
+            await anyio.wait_readable(self._selector)
+
+    def _look(self) -> None:
+        if self._ended is None and self._popen.poll() is not None:
+            self._ended = time.monotonic()
+            if self._handle is not None:
+                self._selector.unregister(self._handle)
+
+    def _read_pipe(self, pipe: int) -> bytes:
+        try:
+            data = os.read(pipe, CHUNK)
+        except BlockingIOError:
+            return b""
+        if not data:
+            self._selector.unregister(pipe)
+            del self._pipes[pipe]
+            os.close(pipe)
+            return b""
+        if self._ended is not None:
+            self._late += len(data)
+        if self._pipes[pipe]:
+            return data
+        self._stderr.add(data)
+        return b""
+
+
+def spawn(
+    arguments: Sequence[str | bytes],
+    *,
+    env: Mapping[str, str],
+    directory: str,
+    stdin: bytes | None,
+    mark: str,
+    limit: int,
+) -> Running:
+    """Start a process in a session of its own; raise ``OSError`` or ``ValueError`` when it cannot be.
+
+    ``limit``: bytes of standard error to keep.
+    """
+    (out, out_end), (err, err_end) = os.pipe(), os.pipe()
+    source = _input(stdin)
+    try:
+        popen = subprocess.Popen(
+            arguments, env=env, cwd=directory, stdin=source, stdout=out_end, stderr=err_end, start_new_session=True
+        )
+    except BaseException:
+        os.close(out)
+        os.close(err)
+        raise
+    finally:
+        os.close(out_end)
+        os.close(err_end)
+        if not isinstance(source, int):
+            source.close()
+        elif source >= 0:
+            os.close(source)
+    os.set_blocking(out, False)
+    os.set_blocking(err, False)
+    return Running(popen, out, err, mark, limit)
+
+
+def _input(data: bytes | None) -> int | IO[bytes]:
+    """Return what the process reads: written already, so that nobody has to feed it. A file if no pipe can hold it."""
+    if not data:
+        return subprocess.DEVNULL
+    if len(data) <= CHUNK:
+        reader, writer = os.pipe()
+        os.set_blocking(writer, False)
+        try:
+            written = os.write(writer, data)
+        except BlockingIOError:
+            written = 0
+        os.close(writer)
+        if written == len(data):
+            return reader
+        os.close(reader)
+    file = tempfile.TemporaryFile()  # noqa: SIM115 - the caller closes it
+    file.write(data)
+    file.seek(0)
+    return file
+
+
+def _handle_of(pid: int) -> int | None:
+    """Return a file descriptor that becomes readable when the process ends; None where there is no such thing."""
+    if sys.platform == "linux":
+        with suppress(OSError):
+            return os.pidfd_open(pid)
+    return None

@@ -1,0 +1,265 @@
+"""What can be done in a started local sandbox? Commands, files, snapshots."""
+
+from __future__ import annotations
+
+import errno
+import os
+import shlex
+import sys
+import time
+from collections.abc import AsyncIterator, Iterator, Mapping
+from contextlib import asynccontextmanager, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from anyio import to_thread
+
+from reeval.authoring import Command
+from reeval.errors import InfrastructureError, Phase, UsageError
+from reeval.protocols import Process, Snapshot
+from reeval.sandboxes.bubblewrap import HOME, PATH, TMP, WORKSPACE
+from reeval.sandboxes.changes.diff import changes_between
+from reeval.sandboxes.changes.objects import ObjectStore
+from reeval.sandboxes.changes.snapshot import Tracker, TreeSnapshot
+from reeval.sandboxes.directories import AttemptDirectory
+from reeval.sandboxes.isolation import Isolation
+from reeval.sandboxes.options import LocalOptions
+from reeval.sandboxes.paths import Roots
+from reeval.sandboxes.processes.kin import MARK, end_marked, marked
+from reeval.sandboxes.processes.output import BoundedOutput
+from reeval.sandboxes.processes.running import Running, spawn
+from reeval.schema.transcript import Changes, CommandResult
+
+__all__ = ["LocalSandbox", "Place"]
+
+LIMITED = 'ulimit -u "$0" 2>/dev/null || ulimit -p "$0" 2>/dev/null; exec "$@"'
+"""Bash and dash have different letters for the number of processes."""
+PLAIN = 'exec "$@"'
+
+
+@dataclass(frozen=True, kw_only=True)
+class Place:
+    """What one sandbox stands on."""
+
+    key: str
+    """The attempt's."""
+    directory: AttemptDirectory
+    options: LocalOptions
+    isolation: Isolation | None
+    prepared: Path | None
+    """The tree whose copy the workspace was at first."""
+
+
+class LocalSandbox:
+    """Implements ``protocols.Sandbox``."""
+
+    def __init__(self, place: Place) -> None:
+        directory = place.directory
+        self._place = place
+        self._view = _view(place)
+        hosts = (directory.workspace, directory.home, directory.tmp)
+        seen = (self._view.workspace, self._view.home, self._view.tmp)
+        self._roots = Roots(*seen[:2], dict(zip(seen, map(str, hosts), strict=True)))
+        store = ObjectStore(directory.state)
+        self._tracker = Tracker(directory.workspace, store, prepared=place.prepared is not None)
+        self._env = _environment(self._view, place.key)
+        self._count = 0
+        self._first: tuple[int, float] | None = None
+        """The first process's number, and a moment before it started."""
+
+    def look(self) -> None:
+        """Take in what was placed, before anything runs. Blocking."""
+        if self._place.prepared is not None:
+            self._tracker.snapshot()
+
+    def end(self) -> None:
+        """Kill every process of a plain directory, in whatever session. Blocking."""
+        if self._first is not None:
+            directory = self._place.directory
+            end_marked(f"{directory.name}.", below=str(directory.path), since=self._first)
+
+    @property
+    def left_running(self) -> bool:
+        """Whether ``end`` has something to do, in a plain directory."""
+        directory = self._place.directory
+        return self._first is not None and bool(
+            marked(f"{directory.name}.", below=str(directory.path), since=self._first)
+        )
+
+    @property
+    def workspace(self) -> str:
+        """The workspace's path, as processes in it see it."""
+        return self._view.workspace
+
+    async def exec(
+        self, command: Command, *, env: Mapping[str, str] | None = None, stdin: bytes | None = None
+    ) -> CommandResult:
+        """Run a command to its end; what it started and left running lives until the attempt ends."""
+        began = time.perf_counter()
+        running = self._spawn(command, env, stdin)
+        output = BoundedOutput(self._place.options.output_limit)
+        try:
+            while (chunk := await running.read()) is not None:
+                output.add(chunk)
+            code = await running.wait()
+        except BaseException:
+            await running.kill()
+            raise
+        finally:
+            running.close()
+        self._check()
+        return CommandResult(
+            command=_text(command),
+            exit_code=code,
+            stdout=output.text(),
+            stderr=running.stderr.text(),
+            duration=round(time.perf_counter() - began, 6),
+            truncated=output.truncated or running.stderr.truncated,
+        )
+
+    @asynccontextmanager
+    async def start(
+        self, command: Command, *, env: Mapping[str, str] | None = None, stdin: bytes | None = None
+    ) -> AsyncIterator[Process]:
+        """Start a process; leaving the block ends it, if it still runs, with everything it started."""
+        running = self._spawn(command, env, stdin)
+        try:
+            yield running
+        finally:
+            try:
+                if running.returncode is None:
+                    await running.kill()
+            finally:
+                running.close()
+
+    async def read(self, path: str, limit: int | None = None) -> bytes:
+        """Read a file, never one outside of the sandbox's own directories."""
+        return await to_thread.run_sync(self._roots.read, path, limit)
+
+    async def write(self, path: str, data: bytes) -> None:
+        """Write a file, making its directories."""
+        with _disk_errors(path):
+            await to_thread.run_sync(self._roots.write, path, data)
+
+    async def exists(self, path: str) -> bool:
+        """Say whether there is a file or directory."""
+        return await to_thread.run_sync(self._roots.exists, path)
+
+    async def snapshot(self) -> Snapshot:
+        """Remember the workspace as it is now."""
+        with _disk_errors("the workspace"):
+            return await to_thread.run_sync(self._tracker.snapshot)
+
+    async def changes(self, before: Snapshot, after: Snapshot) -> Changes:
+        """Return what differs between two snapshots."""
+        assert isinstance(before, TreeSnapshot), "a snapshot of this sandbox"
+        assert isinstance(after, TreeSnapshot), "a snapshot of this sandbox"
+        if before is after:
+            return Changes()
+        with _disk_errors("the workspace"):
+            return await to_thread.run_sync(changes_between, before, after, self._place.prepared, self._tracker.store)
+
+    def _spawn(self, command: Command, env: Mapping[str, str] | None, stdin: bytes | None) -> Running:
+        self._check()
+        self._count += 1
+        mark = f"{self._place.directory.name}.{self._count}."
+        began = time.monotonic()
+        try:
+            running = spawn(
+                self._arguments(command),
+                env={**self._env, **(env or {}), MARK: mark},
+                directory=self._directory(),
+                stdin=stdin,
+                mark=mark,
+                limit=self._place.options.output_limit,
+            )
+        except (ValueError, UnicodeEncodeError) as error:
+            raise UsageError(f"the command {_text(command)[:200]!r} cannot be run: {error}") from error
+        except OSError as error:
+            raise _not_started(command, error) from error
+        if self._first is None:
+            self._first = (running.pid, began)
+        return running
+
+    def _arguments(self, command: Command) -> list[str]:
+        argv = ["/bin/sh", "-c", command] if isinstance(command, str) else list(command)
+        if not argv:
+            raise UsageError("an empty command cannot be run; write a shell string or a list that is not empty")
+        isolation = self._place.isolation
+        if isolation is not None and os.geteuid() != 0:
+            argv = ["/bin/sh", "-c", LIMITED, str(self._place.options.processes), *argv]
+        elif not isinstance(command, str):
+            # Through a shell, so that a program that is not there ends with 127, isolated or not.
+            argv = ["/bin/sh", "-c", PLAIN, "sh", *argv]
+        return [*isolation.entry, *argv] if isolation else argv
+
+    def _directory(self) -> str:
+        if self._place.isolation is not None:
+            return "/"
+        # An agent can remove the directory it works in; the next command finds an empty one, as it would isolated.
+        self._place.directory.workspace.mkdir(exist_ok=True)
+        return self._view.workspace
+
+    def _check(self) -> None:
+        if self._place.isolation is not None and not self._place.isolation.alive:
+            raise InfrastructureError(Phase.SANDBOX, "the sandbox ended too early: its first process is gone")
+
+
+@dataclass(frozen=True, slots=True)
+class _View:
+    """The sandbox as the processes in it see it."""
+
+    workspace: str
+    home: str
+    tmp: str
+    path: str
+    """The ``PATH`` of its processes."""
+
+
+def _view(place: Place) -> _View:
+    if place.isolation is not None:
+        return _View(WORKSPACE, HOME, TMP, PATH)
+    directory = place.directory
+    # A plain directory is for machines without isolation too, where programs are in other places (/opt/homebrew).
+    path = f"{sys.base_prefix}/bin:{os.environ.get('PATH') or os.defpath}"
+    return _View(str(directory.workspace), str(directory.home), str(directory.tmp), path)
+
+
+def _environment(view: _View, key: str) -> dict[str, str]:
+    """Return the variables of every process. None comes from the host, where nothing is asked for."""
+    return {
+        "HOME": view.home,
+        "LANG": "C.UTF-8",
+        "LOGNAME": "agent",
+        "PATH": view.path,
+        "REEVAL_ATTEMPT": key,
+        "SHELL": "/bin/sh",
+        "TERM": "dumb",
+        "TMPDIR": view.tmp,
+        "TZ": "UTC",
+        "USER": "agent",
+    }
+
+
+def _text(command: Command) -> str:
+    return command if isinstance(command, str) else shlex.join(command)
+
+
+def _not_started(command: Command, error: OSError) -> Exception:
+    if error.errno == errno.E2BIG:
+        size = len(_text(command))
+        return UsageError(f"a command of {size:,} characters is too long for this system; write a file and run that")
+    reason = f"the command {_text(command)[:200]!r} could not be started: {error.strerror or error}"
+    return InfrastructureError(Phase.SANDBOX, reason)
+
+
+@contextmanager
+def _disk_errors(what: str) -> Iterator[None]:
+    """Tell a disk that is full or broken from a path that cannot be used."""
+    try:
+        yield
+    except OSError as error:
+        if error.errno not in {errno.ENOSPC, errno.EDQUOT, errno.EIO, errno.EROFS, errno.EMFILE, errno.ENFILE}:
+            raise
+        reason = f"{what}: {error.strerror} (in the system's temporary directory)"
+        raise InfrastructureError(Phase.SANDBOX, reason) from error
