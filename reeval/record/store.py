@@ -14,7 +14,7 @@ from datetime import UTC, datetime
 from difflib import get_close_matches
 from hashlib import sha256
 from pathlib import Path
-from typing import TypeVar
+from typing import Literal, TypeVar
 
 import msgspec
 
@@ -28,6 +28,7 @@ from reeval.record.format.journal import (
     decode_start,
     index_journal,
     read_span,
+    read_spans,
 )
 from reeval.record.writer import RunWriter, writing
 from reeval.schema.plan import Plan
@@ -92,18 +93,22 @@ class RunDirectory:
         return self._decoded(read_span(self.journal, (offset, length)), decode_attempt)
 
     def attempts(self, index: JournalIndex | None = None) -> Iterator[AttemptRecord]:
-        """Yield the attempts that count, eval by eval, one at a time in memory."""
-        spans = (index or self.index()).spans()
-        with self.journal.open("rb") as file:
-            for offset, length in spans:
-                file.seek(offset)
-                yield self._decoded(file.read(length), decode_attempt)
+        """Yield the attempts that count, as they finished, one at a time in memory."""
+        spans = sorted((index or self.index()).spans())
+        for line in read_spans(self.journal, spans):
+            yield self._decoded(line, decode_attempt)
 
     def turns(self, record: AttemptRecord) -> list[Turn]:
         """Return the turns of an attempt."""
         if isinstance(record.turns, FileRef):
             return self._decoded(self.part(record.turns), parts.decode_turns)
         return record.turns
+
+    def turn_statuses(self, record: AttemptRecord) -> list[Literal["completed", "failed"]]:
+        """Return only how each turn ended: fast where a transcript is large."""
+        if isinstance(record.turns, FileRef):
+            return self._decoded(self._content(record.turns), parts.decode_statuses)
+        return [turn.status for turn in record.turns]
 
     def checks(self, record: AttemptRecord) -> list[CheckRecord]:
         """Return the checks of an attempt."""
@@ -121,6 +126,12 @@ class RunDirectory:
 
     def part(self, ref: FileRef) -> bytes:
         """Return the content of a file of the record, as it was recorded."""
+        data = self._content(ref)
+        if sha256(data).hexdigest() != ref.sha256:
+            raise self._changed(ref)
+        return data
+
+    def _content(self, ref: FileRef) -> bytes:
         path = self._inside(ref)
         try:
             with path.open("rb") as file:
@@ -131,9 +142,12 @@ class RunDirectory:
             ) from None
         except OSError as error:
             raise RecordError(f"{path}: cannot be read: {(error.strerror or str(error)).lower()}") from error
-        if len(data) != ref.bytes or sha256(data).hexdigest() != ref.sha256:
-            raise RecordError(f"{self.id}: {ref.file} is not what was recorded; it was changed or cut since")
+        if len(data) != ref.bytes:
+            raise self._changed(ref)
         return data
+
+    def _changed(self, ref: FileRef) -> RecordError:
+        return RecordError(f"{self.id}: {ref.file} is not what was recorded; it was changed or cut since")
 
     def _inside(self, ref: FileRef) -> Path:
         root = self.path.resolve()

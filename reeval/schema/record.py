@@ -372,3 +372,5 @@ class RunRecord(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     notes: list[str] = []
     dropped: list[str] = []
     """What the ``history`` settings removed."""
+    journal_bytes: int = 0
+    """Whole lines of the journal that this was made from: a longer journal makes it stale."""

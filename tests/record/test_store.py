@@ -100,8 +100,8 @@ def test_without_runs_the_message_says_what_makes_one(store: RunStore) -> None:
 def test_the_last_line_of_an_attempt_counts(store: RunStore) -> None:
     run = record(store, attempt(1, outcome=Outcome.ERROR), attempt(2), attempt(1))
     assert [(one.attempt, one.outcome) for one in run.attempts()] == [
-        ("terse/-/fake#1", Outcome.PASS),
         ("terse/-/fake#2", Outcome.PASS),
+        ("terse/-/fake#1", Outcome.PASS),
     ]
     assert run.index().keys() == {f"{EVAL}@terse/-/fake#1", f"{EVAL}@terse/-/fake#2"}
 

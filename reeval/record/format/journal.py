@@ -6,7 +6,7 @@ other; a line that is not whole or not JSON (a kill, a power cut) is passed over
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple
@@ -27,6 +27,7 @@ __all__ = [
     "encode_line",
     "index_journal",
     "read_span",
+    "read_spans",
     "whole_size",
 ]
 
@@ -47,18 +48,13 @@ class _Run(msgspec.Struct, tag="run"):
     schema_version: int = SCHEMA_VERSION
 
 
-class _Attempt(msgspec.Struct, tag="attempt"):
-    eval: str
-    attempt: str
-
-
 class _WithPlan(msgspec.Struct, tag="run"):
     plan: Plan
 
 
 _encoder = msgspec.json.Encoder()
 _attempts = msgspec.json.Decoder(AttemptRecord)
-_heads = msgspec.json.Decoder(_Run | _Attempt | Superseded | RunEnd)
+_lines = msgspec.json.Decoder(_Run | AttemptRecord | Superseded | RunEnd)
 
 
 def encode_line(line: JournalLine) -> bytes:
@@ -129,41 +125,47 @@ def index_journal(path: Path) -> JournalIndex:
 
 def _take(index: JournalIndex, line: bytes, span: Span) -> None:
     try:
-        head = _heads.decode(line)
+        found = _lines.decode(line)
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
         if len(index.problems) < 20:
             index.problems.append(f"byte {span.offset}: {span.length} bytes are no line of a journal ({error})")
         return
-    if isinstance(head, _Attempt):
-        index.attempts.setdefault(head.eval, {})[head.attempt] = span
-    elif isinstance(head, Superseded):
-        index.attempts.pop(head.eval, None)
-        index.superseded.append(head)
-    elif isinstance(head, _Run):
-        if head.schema_version > SCHEMA_VERSION:
+    if isinstance(found, AttemptRecord):
+        index.attempts.setdefault(found.eval, {})[found.attempt] = span
+    elif isinstance(found, Superseded):
+        index.attempts.pop(found.eval, None)
+        index.superseded.append(found)
+    elif isinstance(found, _Run):
+        if found.schema_version > SCHEMA_VERSION:
             raise RecordError(
-                f"this run was recorded with schema version {head.schema_version}, and this reeval reads up to "
+                f"this run was recorded with schema version {found.schema_version}, and this reeval reads up to "
                 f"{SCHEMA_VERSION}; read it with a newer reeval"
             )
         index.start = index.start or span
         index.plan = span
-    index.end = head if isinstance(head, RunEnd) else None
+    index.end = found if isinstance(found, RunEnd) else None
 
 
 def read_span(path: Path, span: tuple[int, int]) -> bytes:
     """Return one line; raise ``RecordError`` when the journal is shorter than that."""
-    offset, length = span
-    if offset < 0 or not 0 <= length <= MAX_LINE:
-        raise RecordError(f"{path}: {length!r} bytes at {offset!r} cannot be a line; the record is damaged")
+    (line,) = read_spans(path, (span,))
+    return line
+
+
+def read_spans(path: Path, spans: Iterable[tuple[int, int]]) -> Iterator[bytes]:
+    """Yield some lines; raise ``RecordError`` when the journal is shorter than that."""
     try:
         with path.open("rb") as file:
-            file.seek(offset)
-            data = file.read(length)
+            for offset, length in spans:
+                if offset < 0 or not 0 <= length <= MAX_LINE:
+                    raise RecordError(f"{path}: {length!r} bytes at {offset!r} cannot be a line; the record is damaged")
+                file.seek(offset)
+                data = file.read(length)
+                if len(data) < length:
+                    raise RecordError(f"{path}: ends before byte {offset + length}; it was cut after it was recorded")
+                yield data
     except OSError as error:
         raise RecordError(f"{path}: cannot be read: {error.strerror}") from error
-    if len(data) < length:
-        raise RecordError(f"{path}: ends before byte {offset + length}; the journal was cut after it was recorded")
-    return data
 
 
 def whole_size(path: Path) -> int:

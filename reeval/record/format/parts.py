@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from hashlib import sha256
-from typing import Any
+from typing import Any, Literal
 
 import msgspec
 
@@ -26,6 +26,7 @@ __all__ = [
     "attempt_folder",
     "cut_bytes",
     "decode_checks",
+    "decode_statuses",
     "decode_turns",
     "folder",
     "numbered",
@@ -49,7 +50,13 @@ _RESERVED = frozenset({"events.ndjson", "record.json", "summary.md", "questions"
 _SAFE = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-")
 _LONGEST_NAME = 80
 
+
+class _Status(msgspec.Struct):
+    status: Literal["completed", "failed"] = "completed"
+
+
 _encoder = msgspec.json.Encoder()
+_status = msgspec.json.Decoder(_Status)
 _turn = msgspec.json.Decoder(Turn)
 _checks = msgspec.json.Decoder(list[CheckRecord])
 
@@ -167,6 +174,11 @@ def _bounded_observation(seen: ObservationRecord) -> ObservationRecord:
 def decode_turns(data: bytes) -> list[Turn]:
     """Read ``turns.ndjson``; raise ``msgspec.MsgspecError`` when it is none."""
     return [_turn.decode(line) for line in data.split(b"\n") if line]
+
+
+def decode_statuses(data: bytes) -> list[Literal["completed", "failed"]]:
+    """Read only how each turn of a ``turns.ndjson`` ended; raise ``msgspec.MsgspecError`` when it is none."""
+    return [_status.decode(line).status for line in data.split(b"\n") if line]
 
 
 def decode_checks(data: bytes) -> list[CheckRecord]:

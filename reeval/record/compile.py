@@ -1,0 +1,253 @@
+"""What does a run add up to? ``record.json``, made from the journal: at the end of a run, and for a killed one.
+
+Everything is counted from the attempts that count, never from counters kept on the way.
+"""
+
+from __future__ import annotations
+
+import os
+import shlex
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+import msgspec
+
+from reeval.errors import RecordError
+from reeval.grade.cells import CellFold, TotalsFold, gate_of, run_exit_code
+from reeval.grade.remarks import Remarks
+from reeval.record.format.journal import JournalIndex, Span, whole_size
+from reeval.record.store import RunDirectory
+from reeval.record.writer import writing
+from reeval.schema.plan import Plan, PlannedCell, PlannedEval, Selection
+from reeval.schema.record import (
+    SCHEMA_VERSION,
+    AttemptEntry,
+    AttemptRecord,
+    EvalRecord,
+    RunRecord,
+    RunState,
+)
+from reeval.schema.transcript import Turn
+
+__all__ = ["RECORD", "compile_record", "load_record", "write_record"]
+
+RECORD = "record.json"
+_SAME = (
+    "created_at",
+    "created_by",
+    "project",
+    "reeval_version",
+    "python_version",
+    "platform",
+    "host",
+    "command",
+    "git_commit",
+    "git_branch",
+    "git_dirty",
+)
+"""What a record takes over from the head of its journal."""
+_REASON = 200
+"""Characters of a reason in an entry; the journal has all of it."""
+
+
+def compile_record(run: RunDirectory) -> RunRecord:
+    """Make the record of a run from its journal; raise ``RecordError`` when there is no head to it."""
+    index = run.index()
+    start, plan = run.start(index), run.plan(index)
+    folds = _Folds(plan)
+    for span, attempt in zip(sorted(index.spans()), run.attempts(index), strict=True):
+        folds.add(run, attempt, span)
+    state = _state(run, index)
+    evals = folds.evals()
+    return RunRecord(
+        run_id=run.id,
+        state=state,
+        kind=plan.kind,
+        exit_code=run_exit_code(evals, state),
+        ended_at=index.end.ended_at if index.end else None,
+        **{name: getattr(start, name) for name in _SAME},
+        profile=plan.selection.profile,
+        selection=_typed(plan.selection),
+        totals=folds.totals.record(plan.attempts),
+        evals=evals,
+        remarks=folds.remarks.lines(),
+        notes=[*plan.notes, *_notes(index, folds.unplanned)],
+        dropped=_dropped(run),
+        journal_bytes=index.size,
+    )
+
+
+def write_record(run: RunDirectory, dropped: Iterable[str] = ()) -> RunRecord:
+    """Make the record and put it into ``record.json``, whole or not at all; ``dropped`` is added to what it says."""
+    record = compile_record(run)
+    record = msgspec.structs.replace(record, dropped=list(dict.fromkeys([*record.dropped, *dropped])))
+    path = run.path / RECORD
+    new = path.with_suffix(".json.new")
+    with writing(path):
+        try:
+            with new.open("wb") as file:
+                file.write(msgspec.json.encode(record))
+                file.flush()
+                os.fsync(file.fileno())
+            new.replace(path)
+        except BaseException:
+            new.unlink(missing_ok=True)
+            raise
+    return record
+
+
+def load_record(run: RunDirectory) -> RunRecord:
+    """Return the record: ``record.json`` while it still fits the journal, else made from the journal."""
+    found = _stored(run)
+    if found is not None and found.schema_version <= SCHEMA_VERSION and not _is_stale(run, found):
+        return found
+    return compile_record(run)
+
+
+def _stored(run: RunDirectory) -> RunRecord | None:
+    try:
+        return msgspec.json.decode((run.path / RECORD).read_bytes(), type=RunRecord)
+    except (OSError, msgspec.MsgspecError, UnicodeDecodeError):
+        return None
+
+
+def _is_stale(run: RunDirectory, record: RunRecord) -> bool:
+    try:
+        return record.journal_bytes != whole_size(run.journal) or record.run_id != run.id
+    except OSError as error:
+        raise RecordError(f"{run.journal}: cannot be read: {error.strerror}") from error
+
+
+# --- adding up ----------------------------------------------------------------------------------------
+
+
+@dataclass
+class _Fold:
+    """One eval and what its attempts add up to so far."""
+
+    planned: PlannedEval
+    cells: dict[tuple[str, str, str], CellFold] = field(init=False)
+    entries: list[tuple[tuple[int, int, int], AttemptEntry]] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self.cells = {_place(cell): CellFold() for cell in self.planned.cells}
+        self.cases = {case: number for number, case in enumerate(self.planned.cases)}
+        self.order = {place: number for number, place in enumerate(self.cells)}
+
+    def add(self, attempt: AttemptRecord, span: Span) -> bool:
+        """Count an attempt; False when the plan has no such cell."""
+        place = (attempt.harness, attempt.environment, attempt.sandbox)
+        if place not in self.cells:
+            return False
+        self.cells[place].add(attempt)
+        order = (attempt.run, self.cases.get(attempt.case or "", 0), self.order[place])
+        self.entries.append((order, _entry(attempt, span)))
+        return True
+
+    def record(self) -> EvalRecord:
+        """Return the eval, its attempts in the order of the plan."""
+        planned = self.planned
+        count = (len(planned.cases) or 1) * planned.runs if planned.mode == "run" else 0
+        self.entries.sort(key=lambda entry: entry[0])
+        names = "id file path slug kind mode skip_reason description tags runs cases task notes"
+        return EvalRecord(
+            **{name: getattr(planned, name) for name in names.split()},
+            cells=[
+                self.cells[_place(cell)].record(cell, planned=count, gate=gate_of(planned, cell))
+                for cell in planned.cells
+            ],
+            attempts=[entry for _, entry in self.entries],
+        )
+
+
+class _Folds:
+    """A whole run, attempt by attempt."""
+
+    def __init__(self, plan: Plan) -> None:
+        self._evals = {planned.id: _Fold(planned) for planned in plan.evals}
+        self.totals = TotalsFold()
+        self.remarks = Remarks()
+        self.unplanned = 0
+        """Attempts that no cell of the plan stands for: the project changed, and the run was resumed."""
+
+    def add(self, run: RunDirectory, attempt: AttemptRecord, span: Span) -> None:
+        fold = self._evals.get(attempt.eval)
+        if fold is None or not fold.add(attempt, span):
+            self.unplanned += 1
+            return
+        self.totals.add(attempt)
+        self.remarks.add(_whole(run, attempt))
+
+    def evals(self) -> list[EvalRecord]:
+        return [fold.record() for fold in self._evals.values()]
+
+
+def _place(cell: PlannedCell) -> tuple[str, str, str]:
+    return cell.harness, cell.environment, cell.sandbox
+
+
+def _whole(run: RunDirectory, attempt: AttemptRecord) -> AttemptRecord:
+    """Return an attempt with what remarks look at read back; a damaged file leaves it out."""
+    if isinstance(attempt.turns, list) and isinstance(attempt.checks, list):
+        return attempt
+    try:
+        statuses = run.turn_statuses(attempt)
+        return msgspec.structs.replace(
+            attempt, turns=[Turn(prompt="", status=status) for status in statuses], checks=run.checks(attempt)
+        )
+    except RecordError:
+        return attempt
+
+
+def _entry(attempt: AttemptRecord, span: Span) -> AttemptEntry:
+    reason = attempt.failure.reason if attempt.failure else attempt.skip_reason
+    if reason and len(reason) > _REASON:
+        reason = f"{reason[: _REASON - 1]}…"
+    return AttemptEntry(
+        attempt=attempt.attempt,
+        outcome=attempt.outcome,
+        duration=round(attempt.duration, 4),
+        line=(span.offset, span.length),
+        verdict=attempt.verdict,
+        score=attempt.score,
+        reason=reason,
+    )
+
+
+# --- what else it says --------------------------------------------------------------------------------
+
+
+def _state(run: RunDirectory, index: JournalIndex) -> RunState:
+    if index.end is not None:
+        return index.end.state
+    return RunState.RUNNING if run.is_alive() else RunState.INTERRUPTED
+
+
+def _notes(index: JournalIndex, unplanned: int) -> list[str]:
+    notes = list(index.end.notes) if index.end else []
+    notes += [f"{one.eval} ran again: {one.reason}" for one in index.superseded]
+    notes += [f"journal, {problem}" for problem in index.problems]
+    if unplanned:
+        notes.append(f"attempts that the plan no longer has, left out: {unplanned}")
+    return notes
+
+
+def _dropped(run: RunDirectory) -> list[str]:
+    """Return what earlier records said was dropped: the journal does not know."""
+    found = _stored(run)
+    return found.dropped if found else []
+
+
+def _typed(selection: Selection) -> str:
+    """Return a selection as one types it after ``reeval run``."""
+    words = [*selection.evals, *selection.paths]
+    flags: list[tuple[str, str | None]] = [
+        ("-k", selection.keyword),
+        *(("--tag", tag) for tag in selection.tags),
+        ("--kind", selection.kind),
+        *(("--harness", harness) for harness in selection.harnesses),
+        ("--runs", None if selection.runs is None else str(selection.runs)),
+    ]
+    for flag, value in flags:
+        words += [] if value is None else [flag, value]
+    return shlex.join(words)
