@@ -225,7 +225,7 @@ MESSAGES: list[tuple[Match, Turn, str]] = [
         turn(TEST, READ),
         "expected a call of 'fetch'\ngot none; others: shell 'npm test -- --watch=false', read",
     ),
-    (called_tool("shell", times=1), turn(TEST, LIST), "expected a call of 'shell', 1 times\ngot 2: "),
+    (called_tool("shell", times=1), turn(TEST, LIST), "expected a call of 'shell', exactly 1\ngot 2: "),
     (called_tool("read", input={"path": "x"}), turn(), "expected a call of 'read' with {'path': 'x'}\ngot none"),
     (ran_command("pytest"), turn(TEST), "expected a shell command with 'pytest'\ngot none; others: shell 'npm test"),
     (

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import re
 import reprlib
 from collections.abc import Iterable, Mapping
 from itertools import islice
@@ -19,6 +20,8 @@ _LONG = 120
 """Characters of an expected text from which only the difference is shown."""
 _BIGGEST_INTEGER = 600
 """Bits; a longer one is shown by its size, since Python refuses to print the longest."""
+_ADDRESS = re.compile(r" at 0x[0-9a-fA-F]+")
+"""It differs from run to run, and a label or a message must not."""
 
 
 class _Bounded(reprlib.Repr):
@@ -48,7 +51,7 @@ class _Bounded(reprlib.Repr):
             text = repr(x)
         except Exception as error:  # noqa: BLE001 - a value of the author's or the agent's making
             return f"<{type(x).__name__} whose repr raises {type(error).__name__}>"
-        return _cut(text, SHOWN_LIMIT)
+        return _cut(_ADDRESS.sub("", text[: SHOWN_LIMIT * 2]), SHOWN_LIMIT)
 
     def _fields(self, start: str, end: str, fields: Iterable[tuple[str, Any]], level: int) -> str:
         if level <= 0:
@@ -61,9 +64,8 @@ class _Bounded(reprlib.Repr):
 
 def show(value: object, limit: int = SHOWN_LIMIT) -> str:
     """Return a one-line repr of ``value`` of at most ``limit`` characters, however big the value is."""
-    if isinstance(value, str | bytes | bytearray):
-        return _text(value, limit)
-    return _cut(_BOUNDED.repr(value), limit)
+    shown = _text(value, limit) if isinstance(value, str | bytes | bytearray) else _BOUNDED.repr(value)
+    return _cut(shown, limit)
 
 
 def clip(text: str, limit: int = MESSAGE_LIMIT) -> str:

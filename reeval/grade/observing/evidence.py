@@ -44,7 +44,7 @@ def counted(tally: Tally, wanted: str, times: int | None = None) -> Observation:
     found = len(tally.found)
     if times is None and found:
         return matched(_got(tally.found))
-    often = "" if times is None else f", {times} times"
+    often = "" if times is None else f", exactly {times}"
     if times is not None and found > times:
         return mismatched(f"expected {wanted}{often}\n{_got(tally.found)}")
     if tally.gaps:
