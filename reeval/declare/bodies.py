@@ -40,10 +40,12 @@ def check_group(function: Callable[..., Any]) -> None:
 
 
 def refuse_same_body(draft: EvalDraft, earlier: Sequence[EvalDraft]) -> None:
-    """Raise ``DeclarationError`` when a loop declares one body again: all would run with the loop's last value."""
-    own = _own(draft.function)
+    """Raise ``DeclarationError`` when a loop declares one body again: all would run with the loop's last value.
+
+    ``earlier`` are the evals with the same code.
+    """
     for other in earlier:
-        if other.code is draft.code and _own(other.function) == own:
+        if _own(other.function) == _own(draft.function):
             raise DeclarationError(
                 f"{draft.name!r} has the same body as {other.name!r} (line {other.line}): declared in a loop, each "
                 "would run with the loop's last value; use @evaluate.each(cases, name), whose body is (c, case)"
@@ -96,7 +98,11 @@ def _function(function: Any, role: str) -> FunctionType:
     inner = innermost(function)
     if isinstance(inner, FunctionType) and (isinstance(function, FunctionType | functools.partial)):
         return inner
-    what = f"the method {function.__qualname__}" if inspect.ismethod(function) else f"{type(function).__name__} object"
+    what = (
+        f"the method {function.__qualname__}"
+        if inspect.ismethod(function)
+        else f"a value of type {type(function).__name__}"
+    )
     raise DeclarationError(f"{role} is a function, 'def' or 'async def', and this is {what}; wrap it in a function")
 
 

@@ -105,6 +105,7 @@ class Collector:
         self.loads: list[Load] = []
         self._open = [self.children]
         self._drafts: dict[int, Draft] = {}
+        self._by_code: dict[int, list[EvalDraft]] = {}
         self._beside: dict[int, Beside] = {}
 
     def line(self) -> int:
@@ -147,6 +148,11 @@ class Collector:
             self._drafts[id(draft.function)] = draft
         if isinstance(draft, EvalDraft):
             self.evals.append(draft)
+            self._by_code.setdefault(id(draft.code), []).append(draft)
+
+    def with_code(self, code: CodeType) -> list[EvalDraft]:
+        """Return the evals declared so far whose body has this code."""
+        return self._by_code.get(id(code), [])
 
     def beside(self, function: Callable[..., Any], line: int) -> Beside:
         """Return where ``@compare`` and ``@questions`` of ``function`` go, whether it is declared yet or not."""

@@ -10,6 +10,7 @@ from typing import (
     Any,
     Literal,
     TypedDict,
+    TypeGuard,
     Union,
     cast,
     get_args,
@@ -88,8 +89,10 @@ def check_options(given: Mapping[str, Any]) -> Options:
     return cast("Options", plain)
 
 
-def check_word(name: str, what: str) -> str:
+def check_word(name: object, what: str) -> str:
     """Return the name of an eval or a group; raise ``DeclarationError`` when it cannot stand in a path."""
+    if callable(name):
+        raise DeclarationError(f"{what}() has no name; write @{what}('what it shows')")
     if not is_text(name):
         raise DeclarationError(f"{what}({name!r}): give it a name")
     if "::" in name or not name.isprintable() or name != name.strip() or len(name) > 200:
@@ -99,7 +102,7 @@ def check_word(name: str, what: str) -> str:
     return name
 
 
-def is_text(value: object) -> bool:
+def is_text(value: object) -> TypeGuard[str]:
     """Say whether ``value`` is a text with something in it, whatever its annotation promises."""
     return isinstance(value, str) and bool(value.strip())
 

@@ -5,17 +5,16 @@ from __future__ import annotations
 import ast
 import hashlib
 import sys
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 from types import ModuleType
-from typing import Any
 
 from reeval.declare.bodies import values_of
 from reeval.declare.drafts import MODULE_LOADS, Collector, EvalDraft, GroupDraft, TodoDraft
 from reeval.declare.source.modules import Imports
-from reeval.declare.source.slices import FunctionNode, Slicer, first_line, normal_form
+from reeval.declare.source.slices import FunctionNode, ImportNode, Part, Slicer, first_line, read_part
 from reeval.declare.source.values import value_digest
 
 __all__ = ["TaskDigests"]
@@ -35,29 +34,35 @@ class TaskDigests:
     def __init__(self, into: Collector, module: ModuleType) -> None:
         self._into = into
         self._module = module
+        self._package = module.__package__ or ""
         self._imports = Imports(into.root)
         codes = [draft.code for draft in into.evals]
         codes += [group.function.__code__ for group in _groups(into.children) if hasattr(group.function, "__code__")]
-        self._slicer = Slicer(Path(into.file).read_bytes(), codes)
+        self._slicer = Slicer(Path(into.file).read_bytes(), codes, self._is_project)
 
     def task(self, draft: EvalDraft) -> str:
         """Return the digest of one eval's task."""
         node = self._slicer.node(draft.code) if draft.code.co_filename == self._into.file else None
         parts = [] if node is None else self._slicer.slice(node, self._decorators(node))
-        nodes = [inner for part in parts for inner in ast.walk(part)]
-        files = self._project_files(nodes, draft)
+        files = self._project_files(parts, draft)
+        spans = [part.lines for part in parts]
+        if node is not None:
+            spans.append((first_line(node), node.end_lineno or node.lineno))
         state = hashlib.sha256()
         for text in (
             draft.name,
             draft.kind,
             value_digest(values_of(draft.function)),
-            *(part for case in draft.cases or () for part in (case.key, value_digest(case.value))),
-            *map(self._slicer.dump, parts),
+            *(text for case in draft.cases or () for text in (case.key, value_digest(case.value))),
+            *(part.text for part in parts),
             *(f"{file.relative_to(self._into.root).as_posix()} {_facts(file).digest}" for file in sorted(files)),
-            *sorted(self._loads(parts if node is None else [node, *parts], files)),
+            *sorted(self._loads(spans, files)),
         ):
             state.update(text.encode("utf-8", "surrogatepass") + b"\0")
         return state.hexdigest()
+
+    def _is_project(self, node: ImportNode) -> bool:
+        return any(self._imports.files((node,), self._package))
 
     def _decorators(self, node: FunctionNode) -> list[ast.expr]:
         if isinstance(node, ast.Lambda):
@@ -73,10 +78,10 @@ class TaskDigests:
         home = known.__name__ if isinstance(known, ModuleType) else getattr(known, "__module__", None)
         return decorator.id in _WORDS or str(home).split(".")[0] == "reeval"
 
-    def _project_files(self, nodes: Iterable[ast.AST], draft: EvalDraft) -> dict[Path, str]:
+    def _project_files(self, parts: Iterable[Part], draft: EvalDraft) -> dict[Path, str]:
         """Return the project's modules that the code imports, all the way, with their names."""
         found: dict[Path, str] = {}
-        waiting = list(self._imports.files(nodes, self._module.__package__ or ""))
+        waiting = list(self._imports.files((node for part in parts for node in part.imports), self._package))
         if draft.code.co_filename != self._into.file:
             # Declared by a function elsewhere: all of that module stands for the body.
             waiting += self._imports.of_code(draft.code.co_filename)
@@ -88,8 +93,7 @@ class TaskDigests:
                 waiting += self._imports.files(_facts(file).imports, package)
         return found
 
-    def _loads(self, parts: Iterable[ast.AST], files: Mapping[Path, str]) -> Iterator[str]:
-        spans = [_span(part) for part in parts if hasattr(part, "lineno")]
+    def _loads(self, spans: Sequence[tuple[int, int]], files: Mapping[Path, str]) -> Iterator[str]:
         for load in self._into.loads:
             if load.line == 0 or any(first <= load.line <= last for first, last in spans):
                 yield f"{load.path} {load.sha256}"
@@ -101,7 +105,7 @@ class TaskDigests:
 @dataclass(frozen=True, kw_only=True, slots=True)
 class _Facts:
     digest: str
-    imports: tuple[ast.AST, ...]
+    imports: tuple[ImportNode, ...]
 
 
 def _facts(file: Path) -> _Facts:
@@ -117,14 +121,9 @@ def _read_facts(file: Path, _modified: int, _size: int) -> _Facts:
         tree = ast.parse(source)
     except (SyntaxError, ValueError):  # not imported yet, and perhaps never
         return _Facts(digest=hashlib.sha256(source).hexdigest(), imports=())
-    imports = tuple(node for node in ast.walk(tree) if isinstance(node, ast.Import | ast.ImportFrom))
-    text = normal_form(tree).encode("utf-8", "surrogatepass")
-    return _Facts(digest=hashlib.sha256(text).hexdigest(), imports=imports)
-
-
-def _span(node: Any) -> tuple[int, int]:
-    is_function = isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda)
-    return (first_line(node) if is_function else node.lineno), node.end_lineno or node.lineno
+    part = read_part(tree)
+    text = part.text.encode("utf-8", "surrogatepass")
+    return _Facts(digest=hashlib.sha256(text).hexdigest(), imports=part.imports)
 
 
 def _groups(children: Iterable[TodoDraft]) -> Iterator[GroupDraft]:

@@ -19,6 +19,7 @@ import ast
 import warnings
 from collections.abc import Sequence
 from types import CodeType
+from typing import Any
 
 __all__ = ["FAILED", "LABEL_LENGTH", "PASSED", "compile_eval", "squeezed"]
 
@@ -84,24 +85,63 @@ def _replacement(statement: ast.stmt, lines: Sequence[bytes], filename: str) -> 
     if isinstance(test, ast.Tuple) and test.elts:
         text = "assertion is always true, as a tuple is; take out the parentheses"
         warnings.warn_explicit(text, SyntaxWarning, filename, statement.lineno)
-    sides, operators = [test], []
+    sides: list[ast.expr] = [test]
+    operators: list[ast.cmpop] = []
     if isinstance(test, ast.Compare) and len(test.ops) == 1:
         sides, operators = [test.left, test.comparators[0]], test.ops
+    make = _Maker(statement)
     names = [f"@reeval_{index}" for index, _ in enumerate(sides)]
-    loads: list[ast.expr] = [ast.Name(name, ast.Load()) for name in names]
-    held = ast.Compare(loads[0], operators, loads[1:]) if operators else loads[0]
-    operator = _OPERATORS[type(operators[0])] if operators else ""
-    about = [ast.Constant(squeezed(lines, test)), ast.Constant(statement.lineno)]
-    given = [ast.Constant(operator), ast.Tuple(loads, ast.Load()), *([statement.msg] if statement.msg else [])]
-    new: list[ast.stmt] = [
-        *(ast.Assign([ast.Name(name, ast.Store())], side) for name, side in zip(names, sides, strict=True)),
-        ast.If(
+    loads = [make.load(name) for name in names]
+    held = make.compare(loads[0], operators[0], loads[1]) if operators else loads[0]
+    about = [make.constant(squeezed(lines, test)), make.constant(statement.lineno)]
+    seen = [make.constant(_OPERATORS[type(operators[0])] if operators else ""), make.tuple(loads)]
+    return [
+        *(make.assign(name, side) for name, side in zip(names, sides, strict=True)),
+        make.branch(
             held,
-            [
-                ast.Expr(ast.Call(ast.Name(PASSED, ast.Load()), list(about), [])),
-                ast.Delete([ast.Name(name, ast.Del()) for name in names]),
-            ],
-            [ast.Raise(ast.Call(ast.Name(FAILED, ast.Load()), [*about, *given], []))],
+            [make.run(make.call(PASSED, about)), make.forget(names)],
+            [make.throw(make.call(FAILED, [*about, *seen, *([statement.msg] if statement.msg else [])]))],
         ),
     ]
-    return [ast.fix_missing_locations(ast.copy_location(node, statement)) for node in new]
+
+
+class _Maker:
+    """Makes nodes that stand where an assert stood: tracebacks show it, and no pass over the tree is needed."""
+
+    def __init__(self, statement: ast.stmt) -> None:
+        self._at: dict[str, Any] = {
+            "lineno": statement.lineno,
+            "col_offset": statement.col_offset,
+            "end_lineno": statement.end_lineno,
+            "end_col_offset": statement.end_col_offset,
+        }
+
+    def constant(self, value: str | int) -> ast.expr:
+        return ast.Constant(value, **self._at)
+
+    def load(self, name: str) -> ast.expr:
+        return ast.Name(name, ast.Load(), **self._at)
+
+    def tuple(self, items: list[ast.expr]) -> ast.expr:
+        return ast.Tuple(items, ast.Load(), **self._at)
+
+    def compare(self, left: ast.expr, operator: ast.cmpop, right: ast.expr) -> ast.expr:
+        return ast.Compare(left, [operator], [right], **self._at)
+
+    def call(self, name: str, arguments: list[ast.expr]) -> ast.expr:
+        return ast.Call(self.load(name), arguments, [], **self._at)
+
+    def assign(self, name: str, value: ast.expr) -> ast.stmt:
+        return ast.Assign([ast.Name(name, ast.Store(), **self._at)], value, **self._at)
+
+    def run(self, call: ast.expr) -> ast.stmt:
+        return ast.Expr(call, **self._at)
+
+    def forget(self, names: list[str]) -> ast.stmt:
+        return ast.Delete([ast.Name(name, ast.Del(), **self._at) for name in names], **self._at)
+
+    def branch(self, test: ast.expr, then: list[ast.stmt], otherwise: list[ast.stmt]) -> ast.stmt:
+        return ast.If(test, then, otherwise, **self._at)
+
+    def throw(self, error: ast.expr) -> ast.stmt:
+        return ast.Raise(error, **self._at)

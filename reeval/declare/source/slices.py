@@ -6,102 +6,122 @@ So the rest of the file, comments and formatting may change without changing wha
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
+from functools import cache, cached_property
 from types import CodeType
+from typing import Any
 
-__all__ = ["FunctionNode", "Slicer", "first_line", "normal_form"]
+__all__ = ["FunctionNode", "ImportNode", "Part", "Slicer", "first_line", "read_part"]
 
 FunctionNode = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
-_FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
+ImportNode = ast.Import | ast.ImportFrom
+
 _MEANINGLESS = {"ctx", "kind", "type_comment"}
+_DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
+_BLOCKS = ("body", "orelse", "finalbody", "handlers", "cases")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True, eq=False)
-class _Statement:
-    node: ast.stmt
-    touched: frozenset[str]
-    """Naming one of these means that this statement matters."""
+class Part:
+    """What one node says."""
+
+    node: ast.AST
+    text: str
+    """Equal for code that means the same to the parser, in every version of Python."""
     names: frozenset[str]
-    """What it names itself."""
-    always: bool
-    """It matters to everyone: a star import, an import for its effect."""
+    imports: tuple[ImportNode, ...]
+
+    @property
+    def lines(self) -> tuple[int, int]:
+        """The first and the last line it stands on; of a function, decorators included."""
+        if isinstance(self.node, FunctionNode):
+            return first_line(self.node), self.node.end_lineno or self.node.lineno
+        first = getattr(self.node, "lineno", 0)  # `arguments` have no place of their own
+        return first, getattr(self.node, "end_lineno", None) or first
 
 
 class Slicer:
     """Finds the statements of one file that a function depends on."""
 
-    def __init__(self, source: bytes, declared: Iterable[CodeType]) -> None:
-        """``declared`` is the code of what the file declares, each of which is on its own."""
+    def __init__(self, source: bytes, declared: Iterable[CodeType], is_project: Callable[[ImportNode], bool]) -> None:
+        """``declared`` is the code of what the file declares: each stands on its own.
+
+        ``is_project`` tells an import of the project's own modules from one of installed packages.
+        """
         self._tree = ast.parse(source)
+        self._is_project = is_project
         self._enclosing: dict[FunctionNode, tuple[FunctionNode, ...]] = {}
         self._by_place: dict[tuple[int, str], FunctionNode] = {}
         self._find_functions()
         found = (self.node(code) for code in declared)
         self._declared = {node for node in found if node is not None}
-        self._scopes: dict[ast.AST, list[_Statement]] = {}
-        self._used = {node.id for node in ast.walk(self._tree) if isinstance(node, ast.Name)}
+        self._scopes: dict[ast.AST, list[Part]] = {}
 
     def node(self, code: CodeType) -> FunctionNode | None:
         """Return the function that ``code`` was compiled from."""
+        if code.co_name == "<lambda>":
+            self._find_lambdas()
         return self._by_place.get((code.co_firstlineno, code.co_name))
 
-    def slice(self, function: FunctionNode, decorators: Iterable[ast.expr]) -> list[ast.AST]:
+    def slice(self, function: FunctionNode, decorators: Iterable[ast.expr]) -> list[Part]:
         """Return the parts of ``function``, its ``decorators`` that matter, and the statements they depend on."""
-        own = [*decorators, function.args, *(function.body if isinstance(function.body, list) else [function.body])]
+        body = function.body if isinstance(function.body, list) else [function.body]
+        own = [read_part(node) for node in (*decorators, function.args, *body)]
         around = self._enclosing[function]
-        statements = [each for scope in (self._tree, *around) for each in self._statements(scope)]
-        wanted = set().union(*(_names(part, frozenset()) for part in own))
-        return [*own, *self._depended(statements, wanted, {function, *around})]
-
-    def dump(self, part: ast.AST) -> str:
-        """Return a part's normal form, without what the file declares inside it."""
-        return normal_form(part, self._declared)
-
-    def _depended(
-        self, statements: list[_Statement], wanted: set[str], around: AbstractSet[ast.AST]
-    ) -> Iterator[ast.stmt]:
-        rest = [each for each in statements if each.node not in around]
-        chosen: set[_Statement] = set()
+        statements = [part for scope in (self._tree, *around) for part in self._statements(scope)]
+        candidates = [part for part in statements if part.node not in around]
+        wanted = {name for part in own for name in part.names}
+        chosen: list[Part] = []
         while True:
-            more = [each for each in rest if each not in chosen and (each.always or each.touched & wanted)]
+            more = [part for part in candidates if self._matters(part, wanted)]
             if not more:
                 break
-            chosen.update(more)
-            for each in more:
-                wanted |= each.names
-        return (each.node for each in rest if each in chosen)
+            chosen += more
+            candidates = [part for part in candidates if part not in more]
+            wanted.update(*(part.names for part in more))
+        return [*own, *sorted(chosen, key=lambda part: part.lines)]
 
-    def _statements(self, scope: ast.AST) -> list[_Statement]:
+    def _matters(self, part: Part, wanted: AbstractSet[str]) -> bool:
+        touched = _touched(part)
+        if not touched.isdisjoint(wanted):
+            return True
+        if not isinstance(part.node, ImportNode) or not self._is_project(part.node):
+            return False
+        # A star import, or an import for its effect.
+        return "*" in touched or touched.isdisjoint(self._used)
+
+    def _statements(self, scope: ast.AST) -> list[Part]:
         if scope not in self._scopes:
-            body = scope.body if isinstance(scope, ast.Module | ast.FunctionDef | ast.AsyncFunctionDef) else []
-            kept = [statement for statement in body if statement not in self._declared]
-            self._scopes[scope] = [self._statement(statement) for statement in kept]
+            nodes = [node for node in getattr(scope, "body", ()) if node not in self._declared]
+            self._scopes[scope] = [read_part(node, self._declared) for node in nodes]
         return self._scopes[scope]
 
-    def _statement(self, node: ast.stmt) -> _Statement:
-        names = frozenset(_names(node, self._declared))
-        bound = _bound(node)
-        effect = isinstance(node, ast.Import | ast.ImportFrom) and not (bound or frozenset()) & self._used
-        star = isinstance(node, ast.ImportFrom) and node.names[0].name == "*"
-        return _Statement(
-            node=node,
-            touched=names if bound is None else bound,
-            names=names,
-            always=star or (effect and not _is_future(node)),
-        )
+    @cached_property
+    def _used(self) -> frozenset[str]:
+        return read_part(self._tree).names
 
     def _find_functions(self) -> None:
         waiting: list[tuple[ast.AST, tuple[FunctionNode, ...]]] = [(self._tree, ())]
         while waiting:
             node, around = waiting.pop()
-            if isinstance(node, _FUNCTIONS):
+            if isinstance(node, _DEFINITIONS):
                 self._enclosing[node] = around
-                name = "<lambda>" if isinstance(node, ast.Lambda) else node.name
-                self._by_place.setdefault((first_line(node), name), node)
+                self._by_place.setdefault((first_line(node), node.name), node)
                 around = (*around, node)
-            waiting += [(child, around) for child in ast.iter_child_nodes(node)]
+            for field in _BLOCKS:
+                waiting += [(child, around) for child in getattr(node, field, ())]
+
+    def _find_lambdas(self) -> None:
+        for scope, around in ((self._tree, ()), *((node, (*outer, node)) for node, outer in self._functions())):
+            for node in ast.walk(scope):
+                if isinstance(node, ast.Lambda):
+                    self._enclosing[node] = around
+                    self._by_place.setdefault((node.lineno, "<lambda>"), node)
+
+    def _functions(self) -> list[tuple[FunctionNode, tuple[FunctionNode, ...]]]:
+        return [(node, outer) for node, outer in self._enclosing.items() if not isinstance(node, ast.Lambda)]
 
 
 def first_line(node: FunctionNode) -> int:
@@ -110,63 +130,58 @@ def first_line(node: FunctionNode) -> int:
     return min((decorator.lineno for decorator in decorators), default=node.lineno)
 
 
-def normal_form(part: ast.AST, without: AbstractSet[ast.AST] = frozenset()) -> str:
-    """Return a text that is equal for code that means the same to the parser, in every version of Python."""
+def read_part(node: ast.AST, without: AbstractSet[ast.AST] = frozenset()) -> Part:
+    """Read a node in one pass, leaving out the nodes ``without`` and what is in them."""
     out: list[str] = []
-    waiting: list[object] = [part]
+    names: set[str] = set()
+    imports: list[ImportNode] = []
+    waiting: list[Any] = [node]
     while waiting:
         item = waiting.pop()
-        if isinstance(item, ast.AST):
-            if item in without:
-                continue
-            out.append(f"({type(item).__name__}")
+        kind = item.__class__
+        if kind is list:
+            waiting += (_END, *reversed(item), _START)
+        elif kind is _Mark:
+            out.append(item)
+        elif not issubclass(kind, ast.AST):
+            out.append(repr(item))
+        elif item not in without:
+            if kind is ast.Name:
+                names.add(item.id)
+            elif kind is ast.Import or kind is ast.ImportFrom:
+                imports.append(item)
+            out.append(kind.__name__)
             waiting.append(_END)
-            for field in reversed(item._fields):
+            for field, mark in _fields(kind):
                 value = getattr(item, field, None)
-                if field not in _MEANINGLESS and value is not None and value != []:
-                    waiting += (value, _Mark(field))
-        elif isinstance(item, list):
-            waiting += (_END, *reversed(item))
-            out.append("[")
-        else:
-            out.append(item if isinstance(item, _Mark) else repr(item))
-    return " ".join(out)
+                if value is not None and value != []:
+                    waiting += (value, mark)
+    return Part(node=node, text=" ".join(out), names=frozenset(names), imports=tuple(imports))
 
 
 class _Mark(str):
-    """A word of the normal form itself."""
+    """A word of the text itself, where constants stand as their repr."""
 
     __slots__ = ()
 
 
-_END = _Mark(")")
+_START, _END = _Mark("("), _Mark(")")
 
 
-def _names(part: ast.AST, without: AbstractSet[ast.AST]) -> set[str]:
-    found: set[str] = set()
-    waiting = [part]
-    while waiting:
-        node = waiting.pop()
-        if node in without:
-            continue
-        if isinstance(node, ast.Name):
-            found.add(node.id)
-        waiting += ast.iter_child_nodes(node)
-    return found
+@cache
+def _fields(kind: type[ast.AST]) -> tuple[tuple[str, _Mark], ...]:
+    return tuple((field, _Mark(field)) for field in reversed(kind._fields) if field not in _MEANINGLESS)
 
 
-def _bound(node: ast.stmt) -> frozenset[str] | None:
-    """Return the names that a simple statement binds; None: it may do anything to what it names."""
-    if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+def _touched(part: Part) -> frozenset[str]:
+    """Return the names of which any one makes a statement matter: what it binds, or may change."""
+    node = part.node
+    if isinstance(node, (*_DEFINITIONS, ast.ClassDef)):
         return frozenset((node.name,))
-    if isinstance(node, ast.Import | ast.ImportFrom):
+    if isinstance(node, ImportNode):
         return frozenset(alias.asname or alias.name.partition(".")[0] for alias in node.names)
     if isinstance(node, ast.Assign | ast.AnnAssign | ast.AugAssign):
         targets = node.targets if isinstance(node, ast.Assign) else [node.target]
         # The name below an attribute or a subscript as well: CONFIG["x"] = 1 is about CONFIG.
         return frozenset(inner.id for target in targets for inner in ast.walk(target) if isinstance(inner, ast.Name))
-    return None
-
-
-def _is_future(node: ast.stmt) -> bool:
-    return isinstance(node, ast.ImportFrom) and node.module == "__future__"
+    return part.names

@@ -82,7 +82,9 @@ class _Evaluate:
         ``scored``: its checks contribute points. Raises ``DeclarationError`` while an eval file is read; otherwise
         nothing is recorded.
         """
-        return _declaring(lambda into, line, body: _declare_eval(into, line, body, (name, scored), options))
+        return _declaring(
+            "evaluate", name, lambda into, line, body: _declare_eval(into, line, body, (name, scored), options)
+        )
 
     @overload
     def skip(
@@ -107,7 +109,9 @@ class _Evaluate:
     ) -> Any:
         """Declare an eval that is listed and not run, with the ``reason``."""
         given = {"skip": reason, **options}
-        return _declaring(lambda into, line, body: _declare_eval(into, line, body, (name, scored), given))
+        return _declaring(
+            "evaluate", name, lambda into, line, body: _declare_eval(into, line, body, (name, scored), given)
+        )
 
     @overload
     def only(
@@ -118,7 +122,9 @@ class _Evaluate:
     def only(self, name: str, *, scored: bool = False, **options: Unpack[DeclarationOptions]) -> Any:
         """Declare an eval that runs alone. Refused where ``CI`` is set."""
         given = {"only": True, **options}
-        return _declaring(lambda into, line, body: _declare_eval(into, line, body, (name, scored), given))
+        return _declaring(
+            "evaluate", name, lambda into, line, body: _declare_eval(into, line, body, (name, scored), given)
+        )
 
     @overload
     def each(
@@ -156,9 +162,9 @@ class _Evaluate:
         """
 
         def declare(into: Collector, line: int, body: Callable[..., Any]) -> None:
-            _declare_eval(into, line, body, (name, scored), options, build_cases(cases, check_word(name, "each"), key))
+            _declare_eval(into, line, body, (name, scored), options, build_cases(cases, name, key))
 
-        return _declaring(declare)
+        return _declaring("evaluate.each", name, declare)
 
     def todo(self, name: str) -> None:
         """List an eval that is still to write."""
@@ -176,12 +182,17 @@ def group(name: str, **options: Unpack[DeclarationOptions]) -> Callable[[Declare
     It is called once, at once, and comes back unchanged. Raises ``DeclarationError`` while an eval file is read;
     otherwise it is not called.
     """
-    return _declaring(lambda into, line, function: _declare_group(into, line, function, name, options))
+    return _declaring("group", name, lambda into, line, function: _declare_group(into, line, function, name, options))
 
 
-def _declaring(declare: Callable[[Collector, int, Callable[..., Any]], None]) -> Callable[[Function], Function]:
+def _declaring(
+    word: str, name: str, declare: Callable[[Collector, int, Callable[..., Any]], None]
+) -> Callable[[Function], Function]:
     into = collector()
-    line = 0 if into is None else into.line()
+    line = 0
+    if into is not None:
+        line = into.line()
+        check_word(name, word)
 
     def decorate(function: Function) -> Function:
         if into is not None:
@@ -200,7 +211,6 @@ def _declare_eval(
     cases: tuple[CaseSpec, ...] | None = None,
 ) -> None:
     name, scored = named
-    check_word(name, "evaluate")
     _refuse_second(into, body, name)
     code = check_body(body, ("c",) if cases is None else ("c", "case"))
     draft = EvalDraft(
@@ -214,14 +224,13 @@ def _declare_eval(
         beside=into.claim(body, line),
         **node_options(options),
     )
-    refuse_same_body(draft, into.evals)
+    refuse_same_body(draft, into.with_code(code))
     into.add(draft)
 
 
 def _declare_group(
     into: Collector, line: int, function: Callable[..., Any], name: str, options: Mapping[str, Any]
 ) -> None:
-    check_word(name, "group")
     _refuse_second(into, function, name)
     check_group(function)
     draft = GroupDraft(
