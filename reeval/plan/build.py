@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import replace
 from hashlib import sha256
 from typing import Any
 
@@ -99,6 +98,7 @@ class _Builder:
     def __init__(self, config: Config, selection: Selection, catalog: Catalog, profile: Layer | None) -> None:
         self._config = config
         self._profile = profile
+        self._profile_name = selection.profile
         self._limit = config.profiles[selection.profile].limit if selection.profile else Limit()
         self._flags = Flags(selection.harnesses, selection.runs)
         self._problems = Problems()
@@ -114,38 +114,40 @@ class _Builder:
             self._problems.add(candidate.where, f"the path of {candidate.id!r} is declared twice; rename one of them")
         self._ids.add(candidate.id)
         spec = candidate.spec
-        listed = PlannedEval(
-            id=candidate.id,
-            file=candidate.file,
-            path=candidate.path,
-            slug=self._slugs.of(candidate.file, candidate.path),
-            line=spec.line,
-            kind=candidate.kind or kind,
-            mode=candidate.mode,
-            skip_reason=candidate.skip_reason,
-            tags=candidate.tags,
-        )
-        if not isinstance(spec, EvalSpec):
-            return listed
-        listed = replace(listed, description=spec.description, blocking=spec.blocking)
-        return listed if candidate.mode == "skip" else self._resolved(listed, candidate, spec)
+        resolved: dict[str, Any] = {}
+        if isinstance(spec, EvalSpec):
+            resolved = {"description": spec.description, "blocking": spec.blocking}
+            resolved |= self._resolved(candidate, spec) if candidate.mode == "run" else {}
+        listed: dict[str, Any] = {
+            "id": candidate.id,
+            "file": candidate.file,
+            "path": candidate.path,
+            "slug": self._slugs.of(candidate.file, candidate.path),
+            "line": spec.line,
+            "kind": candidate.kind or kind,
+            "mode": candidate.mode,
+            "skip_reason": candidate.skip_reason,
+            "tags": candidate.tags,
+        }
+        return PlannedEval(**{**listed, **resolved})
 
     def finish(self) -> None:
         """Check what no eval asked for, and raise every problem."""
         for name in self._limit.get("harness", ()):
-            if self._profile and not self.cells.harnesses.knows(name):
-                self._problems.add(self._profile.place("harness"), self.cells.harnesses.unknown(name))
+            if not self.cells.harnesses.knows(name):
+                place = self._config.at("profile", str(self._profile_name), "limit", "harness")
+                self._problems.add(place, self.cells.harnesses.unknown(name))
         self.cells.harnesses.check_tables()
         self._problems.raise_any()
 
-    def _resolved(self, listed: PlannedEval, candidate: Candidate, spec: EvalSpec) -> PlannedEval:
+    def _resolved(self, candidate: Candidate, spec: EvalSpec) -> dict[str, Any]:
         place = candidate.where
         self._problems.extend(candidate.cascade.problems)
         cascade, notes = narrowed(candidate.cascade, self._limit, self._profile, self._flags)
         if not cascade.get("harness"):
-            return self._without_harness(listed, candidate, cascade)
+            return self._without_harness(candidate, cascade)
         compared = self._compares.of(candidate.compare, cascade, place)
-        cells = self.cells.of(cascade, compared.compare, compared.harnesses, place)
+        cells = self.cells.of(cascade, compared, place)
         cases = case_keys([case.key for case in spec.cases or ()])
         values = Values(cascade, place, self._problems)
         runs = values.runs(DEFAULT_RUNS_IN_COMPARE if compared.compare else DEFAULT_RUNS)
@@ -153,35 +155,34 @@ class _Builder:
         asked = self._asked(candidate, cascade, compared, cells, (len(cases) or 1) * runs.most)
         if cascade.get("capture"):
             self._problems.add(cascade.place("capture", place), f"the option 'capture' {LATER}; leave it out")
-        return replace(
-            listed,
-            cases=cases,
-            cells=cells,
-            runs=runs.most,
-            until=runs.until,
-            gate=gate,
-            timeout=values.timeout(),
-            env=dict(cascade.get("env")),
-            egress=egress_of(cascade),
-            judge=judge,
-            compare=compared.compare,
-            questions=tuple(asked.questions),
-            task=planned_task(spec.task, gate, judge),
-            sources=_sources(cascade, compared),
-            notes=(*notes, *compared.notes, *asked.notes),
-        )
+        return {
+            "cases": cases,
+            "cells": cells,
+            "runs": runs.most,
+            "until": runs.until,
+            "gate": gate,
+            "timeout": values.timeout(),
+            "env": cascade.get("env"),
+            "egress": egress_of(cascade),
+            "judge": judge,
+            "compare": compared.compare,
+            "questions": tuple(asked.questions),
+            "task": planned_task(spec.task, gate, judge),
+            "sources": _sources(cascade, compared),
+            "notes": (*notes, *compared.notes, *asked.notes),
+        }
 
-    def _without_harness(self, listed: PlannedEval, candidate: Candidate, cascade: Cascade) -> PlannedEval:
+    def _without_harness(self, candidate: Candidate, cascade: Cascade) -> dict[str, Any]:
         if self._profile and cascade.source("harness") == self._profile.source and candidate.cascade.get("harness"):
             reason = f"the limit of {self._profile.source} leaves no harness"
-            return replace(listed, mode="skip", skip_reason=reason)
+            return {"mode": "skip", "skip_reason": reason}
         if not self._config.harnesses and cascade.source("harness") == DEFAULT:
             example = '\n  [harness.terse]\n  kind = "fake"'
             self._problems.add(CONFIG_NAME, f"there is no harness to run the evals; write one, such as{example}")
         elif not candidate.cascade.problems:
             place = cascade.place("harness", candidate.where)
             self._problems.add(place, "harness names none; name one, or drop it")
-        return listed
+        return {}
 
     def _asked(
         self, candidate: Candidate, cascade: Cascade, compared: Compared, cells: Sequence[PlannedCell], repeats: int

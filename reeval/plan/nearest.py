@@ -10,11 +10,13 @@ _SHOWN = 12
 
 
 def nearest(word: str, known: Iterable[str]) -> str | None:
-    """Return the known name that is most like ``word``; None when none is."""
+    """Return the shortest known name that begins with ``word``, else the one most like it; None when none is."""
     from difflib import get_close_matches
 
     folded = {name.casefold(): name for name in known}
-    close = get_close_matches(word.casefold(), folded, n=1, cutoff=0.6)
+    wanted = word.casefold()
+    begun = sorted((name for name in folded if wanted and name.startswith(wanted)), key=lambda name: (len(name), name))
+    close = begun or get_close_matches(wanted, folded, n=1, cutoff=0.6)
     return folded[close[0]] if close else None
 
 

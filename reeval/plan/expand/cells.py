@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal
 
 from reeval.plan.cascade import Cascade
 from reeval.plan.config import Config
+from reeval.plan.expand.compare import Compared
 from reeval.plan.parts.environments import Environments
 from reeval.plan.parts.harnesses import Harnesses
 from reeval.plan.parts.problems import Problems
 from reeval.plan.parts.sandboxes import DEFAULT_SANDBOX, Sandboxes
 from reeval.protocols import Catalog
 from reeval.schema.environment import Egress
-from reeval.schema.plan import PlannedCell, PlannedCompare, PlannedHarness
+from reeval.schema.plan import PlannedCell, PlannedHarness
 
 __all__ = ["Cells", "egress_of"]
 
@@ -40,12 +41,10 @@ class Cells:
         self.environments = Environments(config, problems)
         self.sandboxes = Sandboxes(config, catalog, problems)
 
-    def of(
-        self, cascade: Cascade, compare: PlannedCompare | None, compared: Sequence[str], place: str
-    ) -> tuple[PlannedCell, ...]:
-        """Return the cells; a harness that is not ``compared`` runs the control only."""
+    def of(self, cascade: Cascade, compared: Compared, place: str) -> tuple[PlannedCell, ...]:
+        """Return the cells; a harness on which nothing is compared runs the control only."""
         at = _Place(cascade, place)
-        control = compare.control if compare else self._environment(cascade, at)
+        control = compared.control or self.environments.planned_as(cascade.get("environment"), at.of("environment"))
         if control is None:
             return ()
         cells: list[PlannedCell] = []
@@ -53,12 +52,9 @@ class Cells:
             harness = self.harnesses.named(name, at.of("harness"))
             if harness is None:
                 continue
-            for environment, role in _sides(control, compare, with_variants=name in compared):
+            for environment, role in _sides(control, compared, name):
                 cells += self._cell(harness, environment, role, at)
         return tuple(cells)
-
-    def _environment(self, cascade: Cascade, at: _Place) -> str | None:
-        return self.environments.planned_as(cascade.get("environment"), at.of("environment"))
 
     def _cell(self, harness: PlannedHarness, environment: str, role: Role | None, at: _Place) -> list[PlannedCell]:
         planned = self.environments.planned.get(environment)
@@ -79,8 +75,9 @@ def egress_of(cascade: Cascade) -> Egress | None:
     return Egress(mode=value) if isinstance(value, str) else value
 
 
-def _sides(control: str, compare: PlannedCompare | None, *, with_variants: bool) -> Iterator[tuple[str, Role | None]]:
+def _sides(control: str, compared: Compared, harness: str) -> Iterator[tuple[str, Role | None]]:
+    compare = compared.compare
     yield control, "control" if compare else None
-    if compare and with_variants:
+    if compare and harness in compared.harnesses:
         for variant in compare.variants:
             yield variant, "variant"

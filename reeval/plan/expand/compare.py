@@ -23,6 +23,8 @@ BASELINE = Environment(name="baseline")
 class Compared:
     """What is left of an eval's compare."""
 
+    control: str | None = None
+    """Word of the environment that runs in any case, alone when the compare was turned off."""
     compare: PlannedCompare | None = None
     harnesses: tuple[str, ...] = ()
     """Names of the harnesses that run the variants."""
@@ -49,14 +51,14 @@ class Compares:
         """Return the sides that run. Without a baseline the control is what the eval would have run in."""
         if spec is None:
             return Compared()
-        pinned = "compare" in (cascade.get("pin") or ())
-        if self._off and not pinned:
-            return Compared(dropped=self._off)
+        control = self._environments.planned_as(spec.baseline or cascade.get("environment") or BASELINE, place)
+        if self._off and "compare" not in (cascade.get("pin") or ()):
+            return Compared(control, dropped=self._off)
         notes = (f"compare is pinned: the limit of {self._off} does not hold here",) if self._off else ()
         harnesses = self._harnesses(spec, cascade, place)
         if not harnesses:
-            return Compared(dropped=narrowed_by(cascade.source("harness")), notes=notes)
-        return Compared(self._sides(spec, cascade, place), harnesses, None, notes)
+            return Compared(control, dropped=narrowed_by(cascade.source("harness")), notes=notes)
+        return Compared(control, self._sides(spec, control, place), harnesses, None, notes)
 
     def _harnesses(self, spec: CompareSpec, cascade: Cascade, place: str) -> tuple[str, ...]:
         names: tuple[str, ...] = cascade.get("harness")
@@ -69,17 +71,16 @@ class Compares:
                     self._problems.add(place, text)
         return tuple(name for name in names if name in spec.harness)
 
-    def _sides(self, spec: CompareSpec, cascade: Cascade, place: str) -> PlannedCompare | None:
+    def _sides(self, spec: CompareSpec, control: str | None, place: str) -> PlannedCompare | None:
         lift = spec.min_lift
         if lift is not None and not (math.isfinite(lift) and -1 <= lift <= 1):
             self._problems.add(place, f"min_lift is {lift!r}; it should be a number of points from -1 to 1")
         if not spec.variants:
             self._problems.add(place, "compare has no variants; name at least one environment")
-        wanted = (spec.baseline or cascade.get("environment") or BASELINE, *spec.variants)
-        words = [self._environments.planned_as(side, place) for side in wanted]
-        known = [word for word in words if word is not None]
+        variants = [self._environments.planned_as(variant, place) for variant in spec.variants]
+        known = [word for word in (control, *variants) if word is not None]
         for word in dict.fromkeys(word for word in known if known.count(word) > 1):
             self._problems.add(place, f"two sides of compare are the environment {word!r}; each side needs its own")
-        if len(known) < len(words):
+        if control is None or len(known) <= len(variants):
             return None
-        return PlannedCompare(control=known[0], variants=tuple(known[1:]), gate=spec.gate, min_lift=lift)
+        return PlannedCompare(control=control, variants=tuple(known[1:]), gate=spec.gate, min_lift=lift)

@@ -99,7 +99,7 @@ class _Scanner:
         self._value((*table, *keys))
 
     def _value(self, path: KeyPath) -> None:
-        character = self._text[self._at]
+        character = self._text[self._at : self._at + 1]
         if character == "[":
             self._array(path)
         elif character == "{":
