@@ -12,7 +12,8 @@ from reeval.cli.output import guarded
 __all__ = ["run"]
 
 Paths = Annotated[
-    list[str] | None, typer.Argument(metavar="[PATH[::NAME]]...", help="Files, folders, or one group or eval in a file.")
+    list[str] | None,
+    typer.Argument(metavar="[PATH[::NAME]]...", help="Files, folders, or one group or eval in a file."),
 ]
 Keyword = Annotated[
     str | None, typer.Option("-k", metavar="EXPR", help="Evals whose id or tags match, such as 'greet and not slow'.")
@@ -75,23 +76,31 @@ def run(
     reeval run --dry-run                         only show the plan
     reeval run --resume                          go on where the last run stopped
     """
-    from reeval.cli.launch import Request, Show, dry, launch, relaunch
+    from reeval.cli.launch import Request, dry_run_of, launch, resume_run
     from reeval.cli.project import open_project
-    from reeval.cli.select import selection_of
+    from reeval.cli.select import failed_evals, kind_of, typed_paths
+    from reeval.schema.plan import Selection
 
     project = open_project()
-    show = Show(as_json=as_json, junit=junit, verbose=verbose, quiet=quiet, live=not debug)
     request = Request(
         max_concurrent=max_concurrent,
         max_failures=1 if fail_fast else max_failures,
         keep_sandbox=keep_sandbox,
         debug=debug,
-        show=show,
+        as_json=as_json,
+        junit=junit,
+        verbosity="quiet" if quiet else "verbose" if verbose else "normal",
     )
     if resume or retry_errors:
-        raise typer.Exit(relaunch(project, request, run=resume or retry_errors or "last", errors=bool(retry_errors)))
-    selection = selection_of(
-        project, paths=paths, keyword=keyword, tags=tag, kind=kind, harnesses=harness, runs=runs, profile=profile,
-        last_failed=last_failed,
+        raise typer.Exit(resume_run(project, request, resume or retry_errors or "last", errors=bool(retry_errors)))
+    selection = Selection(
+        paths=typed_paths(project, paths),
+        keyword=keyword,
+        tags=tuple(tag or ()),
+        kind=kind_of(kind),
+        harnesses=tuple(harness or ()),
+        runs=runs,
+        profile=profile,
+        evals=failed_evals(project) if last_failed else (),
     )
-    raise typer.Exit(dry(project, selection, request) if dry_run else launch(project, selection, request))
+    raise typer.Exit(dry_run_of(project, selection, request) if dry_run else launch(project, selection, request))

@@ -26,6 +26,7 @@ __all__ = [
     "Selection",
     "decode_plan",
     "encode_plan",
+    "plan_data",
     "planned_attempts",
 ]
 
@@ -238,3 +239,9 @@ def encode_plan(plan: Plan) -> bytes:
 def decode_plan(data: bytes) -> Plan:
     """Read a plan that ``encode_plan`` wrote; raise ``msgspec.ValidationError`` when it is not one."""
     return msgspec.json.decode(data, type=Plan)
+
+
+def plan_data(plan: Plan) -> dict[str, Any]:
+    """Return the plan as JSON data, for the head of a journal."""
+    data: dict[str, Any] = msgspec.to_builtins(plan)
+    return data

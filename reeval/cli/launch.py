@@ -1,0 +1,187 @@
+"""How does a plan become a recorded run? Everything is wired here, and nothing is decided."""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from reeval.cli.header import run_start
+from reeval.cli.output import make_reporter, print_error, print_lines, terminal_width
+from reeval.cli.project import Project
+from reeval.cli.select import make_plan
+from reeval.errors import ExitCode, PlanError
+from reeval.secrets import Masker
+
+if TYPE_CHECKING:
+    from reeval.record.store import RunDirectory
+    from reeval.record.writer import RunWriter
+    from reeval.report.live.plain import Verbosity
+    from reeval.schema.plan import Plan, Selection
+    from reeval.schema.record import AttemptRecord, RunRecord
+
+__all__ = ["Request", "dry_run_of", "launch", "resume_run"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Request:
+    """How to run, beside what to run."""
+
+    max_concurrent: int | None = None
+    max_failures: int | None = None
+    keep_sandbox: bool = False
+    debug: bool = False
+    as_json: bool = False
+    junit: Path | None = None
+    verbosity: Verbosity = "normal"
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Job:
+    """A run that is about to begin, or to go on."""
+
+    plan: Plan
+    writer: RunWriter
+    masker: Masker
+    done: frozenset[str] = frozenset()
+    """Keys of attempts that need not run."""
+    facts: tuple[str, ...] = ()
+    """More lines of the header."""
+
+
+def dry_run_of(project: Project, selection: Selection, request: Request) -> ExitCode:
+    """Print the plan that a run would have."""
+    from reeval.report.plan_table import plan_table
+    from reeval.schema.plan import encode_plan
+
+    plan = _shaped(make_plan(project, selection), request)
+    if request.as_json:
+        print_lines([encode_plan(plan).decode()])
+    else:
+        print_lines(plan_table(plan, terminal_width(sys.stdout)).splitlines())
+    return ExitCode.OK
+
+
+def launch(project: Project, selection: Selection, request: Request) -> ExitCode:
+    """Plan, run and record a selection."""
+    plan = _shaped(make_plan(project, selection), request)
+    masker = _ready(plan, os.environ)
+    with project.store.create(masker) as writer:
+        return _run(project, _Job(plan=plan, writer=writer, masker=masker), request)
+
+
+def resume_run(project: Project, request: Request, ref: str, *, errors: bool) -> ExitCode:
+    """Go on with a recorded run: what is missing, what changed and, with ``errors``, what ended as error."""
+    from reeval.cli.resume import kept_attempts
+
+    run = project.store.find(ref)
+    index = run.index()
+    before = run.plan(index)
+    plan = _shaped(make_plan(project, before.selection), request)
+    masker = _ready(plan, os.environ)
+    kept = kept_attempts(run, index, plan, project, retry_errors=errors)
+    with project.store.resume(run, masker) as writer:
+        for eval_id, reason in kept.changed.items():
+            writer.supersede(eval_id, reason)
+        return _run(project, _Job(plan=plan, writer=writer, masker=masker, done=kept.keys, facts=kept.facts), request)
+
+
+def _shaped(plan: Plan, request: Request) -> Plan:
+    """Apply the flags that shape a plan as a whole."""
+    if request.debug:
+        first = next((one for one in plan.evals if one.attempts), None)
+        if first is not None:
+            one = replace(first, cells=first.cells[:1], cases=first.cases[:1], runs=1)
+            plan = replace(plan, evals=(one,), max_concurrent=1)
+    return replace(plan, max_concurrent=request.max_concurrent) if request.max_concurrent else plan
+
+
+def _ready(plan: Plan, environ: Mapping[str, str]) -> Masker:
+    """Refuse what cannot run; return what hides the plan's secrets."""
+    from reeval.plan.secrets import missing_secrets, not_runnable, secret_names
+
+    problems = [text for text in (not_runnable(plan), *missing_secrets(plan, environ)) if text]
+    if problems:
+        raise PlanError("\n".join(problems))
+    return Masker(environ.get(name, "") for name in secret_names(plan))
+
+
+def _run(project: Project, job: _Job, request: Request) -> ExitCode:
+    """Run what is to run, then record and report it."""
+    import anyio
+
+    from reeval.record.compile import write_record
+    from reeval.record.store import RunDirectory
+    from reeval.report.screen.evidence import load_failures
+    from reeval.run.runner import run_plan
+    from reeval.run.tools import Tools
+    from reeval.schema.record import RunEnd
+
+    run = RunDirectory(job.writer.directory)
+    start = run_start(job.plan, project.root, run.id, job.masker)
+    job.writer.start(start)
+    reporter = make_reporter(
+        masker=job.masker, verbosity=request.verbosity, as_json=request.as_json, live=not request.debug, reader=run
+    )
+    tools = Tools(
+        catalog=project.catalog,
+        root=project.root,
+        run_id=run.id,
+        recorder=job.writer,
+        reporter=reporter,
+        environ=os.environ,
+        masker=job.masker,
+        keep_sandbox=request.keep_sandbox,
+        max_failures=request.max_failures,
+        done=job.done,
+        debug=request.debug,
+    )
+    try:
+        reporter.run_started(job.plan, start, [*_facts(project, job.plan), *job.facts])
+        outcome = anyio.run(run_plan, job.plan, tools)
+        job.writer.end(RunEnd(state=outcome.state, ended_at=int(time.time() * 1000), notes=list(outcome.notes)))
+        record = write_record(run)
+        failures = load_failures(record, run)
+        _write_beside(run, record, request, failures)
+        reporter.run_finished(record, failures)
+    finally:
+        reporter.close()
+    job.writer.close()
+    _tidy(project, run)
+    return ExitCode(record.exit_code)
+
+
+def _facts(project: Project, plan: Plan) -> list[str]:
+    """Return the header's lines about where attempts run and what was left out."""
+    used = {cell.sandbox for one in plan.evals if one.mode == "run" for cell in one.cells}
+    sandboxes = [it for id, it in plan.sandboxes.items() if id in used]
+    facts = list(dict.fromkeys(project.catalog.sandboxes[it.kind].describe(it) for it in sandboxes))
+    if plan.left_out:
+        other = "scored" if plan.kind == "pass-fail" else "pass-fail"
+        evals = "eval is" if plan.left_out == 1 else "evals are"
+        facts.append(f"{plan.left_out} {other} {evals} left out: --kind {other} runs them")
+    return [*facts, *plan.notes]
+
+
+def _write_beside(run: RunDirectory, record: RunRecord, request: Request, failures: Sequence[AttemptRecord]) -> None:
+    """Write what people and CI read beside the record."""
+    from reeval.report.summary import write_summary
+
+    write_summary(run.path / "summary.md", record, failures, run)
+    if request.junit:
+        from reeval.report.junit import write_junit
+
+        write_junit(request.junit, record, run)
+
+
+def _tidy(project: Project, run: RunDirectory) -> None:
+    """Bring the run into the history, and drop what the history settings no longer keep."""
+    from reeval.record.history import index_run
+    from reeval.record.retention import apply_retention
+
+    index_run(project.store, run, print_error)
+    apply_retention(project.store, project.config.history)

@@ -1,0 +1,80 @@
+"""Which finished attempts of a run still count when it goes on?"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import anyio
+
+from reeval.cli.project import Project
+
+if TYPE_CHECKING:
+    from reeval.record.format.journal import JournalIndex
+    from reeval.record.store import RunDirectory
+    from reeval.schema.plan import Plan, PlannedAttempt
+    from reeval.schema.record import AttemptRecord
+
+__all__ = ["Kept", "kept_attempts"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Kept:
+    """What a resume need not run again."""
+
+    keys: frozenset[str] = frozenset()
+    changed: dict[str, str] = field(default_factory=dict)
+    """Eval → why its finished attempts no longer count."""
+    facts: tuple[str, ...] = ()
+    """Lines of the header."""
+
+
+def kept_attempts(run: RunDirectory, index: JournalIndex, plan: Plan, project: Project, *, retry_errors: bool) -> Kept:
+    """Return the finished attempts whose eval's task and subject are what they were.
+
+    With ``retry_errors`` an attempt that ended as ``error`` runs again; every other one that finished is kept.
+    """
+    from reeval.schema.plan import planned_attempts
+    from reeval.schema.record import Outcome
+
+    planned = {attempt.key: attempt for attempt in planned_attempts(plan)}
+    finished = {key: record for record in run.attempts(index) if (key := f"{record.eval}@{record.attempt}") in planned}
+    subjects = anyio.run(_subjects, plan, project, [planned[key] for key in finished])
+    changed: dict[str, str] = {}
+    for key, record in finished.items():
+        if reason := _difference(record, planned[key], subjects[planned[key].cell.key, record.eval]):
+            changed.setdefault(record.eval, reason)
+    keys = {
+        key
+        for key, record in finished.items()
+        if record.eval not in changed and not (retry_errors and record.outcome == Outcome.ERROR)
+    }
+    return Kept(keys=frozenset(keys), changed=changed, facts=_facts(run, len(keys), len(planned), changed))
+
+
+def _difference(record: AttemptRecord, attempt: PlannedAttempt, subject: str) -> str | None:
+    if record.task != attempt.eval.task:
+        return "its task changed"
+    if record.subject and record.subject != subject:
+        return "what runs it changed"
+    return None
+
+
+async def _subjects(plan: Plan, project: Project, attempts: list[PlannedAttempt]) -> dict[tuple[str, str], str]:
+    """Return the digest of what runs each cell of the evals that have finished attempts."""
+    from reeval.run.shared import SharedParts
+    from reeval.run.tools import CACHE
+
+    parts = SharedParts(plan, project.catalog, project.root, project.root / CACHE)
+    found: dict[tuple[str, str], str] = {}
+    for attempt in attempts:
+        place = (attempt.cell.key, attempt.eval.id)
+        if place not in found:
+            found[place] = (await parts.of(attempt)).subject
+    return found
+
+
+def _facts(run: RunDirectory, kept: int, planned: int, changed: dict[str, str]) -> tuple[str, ...]:
+    lines = [f"resumed {run.id}: {kept:,} of {planned:,} attempts are kept"]
+    lines += [f"runs again: {eval_id}, since {reason}" for eval_id, reason in changed.items()]
+    return tuple(lines)

@@ -1,0 +1,68 @@
+"""Which eval files and which selection do a command's arguments mean?"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, cast, get_args
+
+from reeval.cli.project import Project
+from reeval.errors import UsageError
+
+if TYPE_CHECKING:
+    from reeval.schema.plan import Plan, Selection
+    from reeval.schema.spec import EvalKind, FileSpec
+
+__all__ = ["collect", "failed_evals", "kind_of", "make_plan", "typed_paths"]
+
+
+def typed_paths(project: Project, paths: Sequence[str] | None) -> tuple[str, ...]:
+    """Return ``PATH[::NAME]`` arguments, typed from the current directory, as they stand in ids."""
+    from reeval.plan.select import project_path
+
+    return tuple(project_path(path, Path.cwd(), project.root) for path in paths or ())
+
+
+def collect(project: Project, paths: Sequence[str] = ()) -> tuple[FileSpec, ...]:
+    """Load the eval files in which ``paths`` can find something; none: every eval file.
+
+    Raises ``DeclarationError`` with every file that does not load.
+    """
+    from reeval.declare.loader import find_eval_files, load_files
+    from reeval.plan.select import files_of
+
+    found = find_eval_files(project.root, project.config.evals)
+    return load_files(project.root, files_of(paths, found) if paths else found)
+
+
+def make_plan(project: Project, selection: Selection) -> Plan:
+    """Return the plan of a selection."""
+    from reeval.plan.build import build_plan
+
+    return build_plan(collect(project, selection.paths), project.config, selection, project.catalog)
+
+
+def kind_of(text: str | None) -> EvalKind | None:
+    """Read ``--kind``."""
+    from reeval.schema.spec import EvalKind
+
+    if text is not None and text not in get_args(EvalKind):
+        raise UsageError(f"--kind is {text!r}; write pass-fail or scored")
+    return cast("EvalKind | None", text)
+
+
+def failed_evals(project: Project) -> tuple[str, ...]:
+    """Return the ids of the evals of the last run that have an attempt which neither passed nor was skipped."""
+    from reeval.record.compile import compile_record
+    from reeval.schema.record import Outcome
+
+    record = compile_record(project.store.find("last"))
+    fine = {Outcome.PASS, Outcome.SKIPPED}
+    failed = tuple(
+        one.id
+        for one in record.evals
+        if any(it.verdict == "fail" or it.outcome not in {*fine, Outcome.SCORED} for it in one.attempts)
+    )
+    if not failed:
+        raise UsageError(f"--last-failed: nothing failed in run {record.run_id}; leave it out to run everything")
+    return failed
