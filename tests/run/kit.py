@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
-import subprocess
+import shutil
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
@@ -25,7 +25,7 @@ from reeval.schema.options import ResolvedGate
 from reeval.schema.plan import Plan, PlannedAttempt, PlannedCell, PlannedEval, PlannedHarness, PlannedSandbox
 from reeval.schema.record import AttemptRecord, FileRef
 from reeval.schema.spec import Declared, EvalSpec, GroupSpec
-from reeval.schema.transcript import Changes, FileChange, CommandResult, Turn
+from reeval.schema.transcript import Changes, CommandResult, FileChange, Turn
 from reeval.secrets import Masker
 
 FILE = "evals/it.eval.py"
@@ -125,7 +125,9 @@ class PlainSandbox:
 
     async def changes(self, before: dict[str, bytes], after: dict[str, bytes]) -> Changes:
         changed = [
-            FileChange(path=path, status="added" if path not in before else "deleted" if path not in after else "modified")
+            FileChange(
+                path=path, status="added" if path not in before else "deleted" if path not in after else "modified"
+            )
             for path in sorted(before.keys() | after.keys())
             if before.get(path) != after.get(path)
         ]
@@ -179,7 +181,7 @@ class PlainSandboxKind:
         directory = self.base / f"sandbox-{self.opened}"
         directory.mkdir(parents=True)
         if request.tree is not None and request.tree.workspace is not None:
-            subprocess.run(["cp", "-a", f"{request.tree.workspace}/.", str(directory)], check=True)
+            shutil.copytree(request.tree.workspace, directory, dirs_exist_ok=True, symlinks=True)
         async with anyio.create_task_group():  # As a real one may: entering and leaving must happen in one task.
             yield PlainSandbox(directory)
         self.closed += 1
@@ -253,17 +255,21 @@ class Stage:
         path.write_text(f"from reeval import *\n{source}")
 
     def plan(self, *files: str) -> Plan:
-        evals = [planned for file in files or (FILE,) for planned in self._evals(file, (), load_file(self.root, file).children)]
+        evals = [
+            planned
+            for file in files or (FILE,)
+            for planned in self._evals(file, (), load_file(self.root, file).children)
+        ]
         return Plan(
             kind=evals[0].kind,
             evals=tuple(evals),
             harnesses={
-                id: PlannedHarness(
-                    id=id, kind=id, max_concurrent=self.limits.get(id), start_timeout=self.start_timeout
-                )
+                id: PlannedHarness(id=id, kind=id, max_concurrent=self.limits.get(id), start_timeout=self.start_timeout)
                 for id in self.harnesses
             },
-            sandboxes={"plain": PlannedSandbox(id="plain", kind="plain", isolated=False, start_timeout=self.start_timeout)},
+            sandboxes={
+                "plain": PlannedSandbox(id="plain", kind="plain", isolated=False, start_timeout=self.start_timeout)
+            },
             environments=self.environments,
             max_concurrent=self.max_concurrent,
         )
@@ -271,7 +277,11 @@ class Stage:
     def tools(self) -> Tools:
         kinds = {
             id: HarnessKind(
-                name=id, options=dict, open=lambda _planned, _root, it=it: it, layout=lambda _: Layout(), in_process=True
+                name=id,
+                options=dict,
+                open=lambda _planned, _root, it=it: it,
+                layout=lambda _: Layout(),
+                in_process=True,
             )
             for id, it in self.harnesses.items()
         }

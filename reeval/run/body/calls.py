@@ -5,12 +5,14 @@ from __future__ import annotations
 import asyncio
 import sys
 from collections.abc import Callable, Coroutine, Generator
+from contextlib import AbstractAsyncContextManager
+from types import TracebackType
 from typing import Any, Generic, TypeVar
 
 from reeval.errors import BodySkip, BodyStop, InfrastructureError, UsageError
 from reeval.run.stage.process import current_tasks
 
-__all__ = ["Call", "Calls"]
+__all__ = ["Block", "Call", "Calls"]
 
 T = TypeVar("T")
 T_co = TypeVar("T_co", covariant=True)
@@ -25,6 +27,7 @@ class Calls:
     def __init__(self, file: str) -> None:
         self._file = file
         self.unfinished: set[Call[Any]] = set()
+        self.unentered: set[Block[Any]] = set()
         self.failure: InfrastructureError | None = None
         """The first one; an infrastructure error stays one when the body catches it."""
         self.stopped = False
@@ -73,10 +76,21 @@ class Calls:
         """Latch an infrastructure error."""
         self.failure = self.failure or failure
 
+    def block(self, name: str, manager: AbstractAsyncContextManager[T]) -> Block[T]:
+        """Return ``manager``, remembered until it is entered."""
+        self.check_open(name)
+        block = Block(self, f"c.{name}", self.line(3), manager)
+        self.unentered.add(block)
+        return block
+
     @property
-    def never_awaited(self) -> Call[Any] | None:
-        """A call that never ran, the first in the file."""
-        return min((call for call in self.unfinished if not call.begun), key=_place, default=None)
+    def never_ran(self) -> str | None:
+        """Say which call never ran, the first in the file."""
+        call = min((call for call in self.unfinished if not call.begun), key=_place, default=None)
+        if call is not None:
+            return f"{call} was never awaited, so it never ran; write `await {call.name}(…)`"
+        block = min(self.unentered, key=_place, default=None)
+        return f"{block} was never entered, so it never ran; write `async with {block.name}(…)`" if block else None
 
     @property
     def running(self) -> Call[Any] | None:
@@ -138,20 +152,50 @@ class Call(Coroutine[Any, Any, T_co], Generic[T_co]):
         self._calls.unfinished.discard(self)
 
     async def _run(self) -> T_co:
-        calls = self._calls
-        tasks = current_tasks.get()
-        current_tasks.set(None)  # What a call starts on its way is not the body's to await.
         try:
-            if calls.ended:
-                await _held(calls)
-            return await self._function(*self._args)
-        except InfrastructureError as failure:
-            calls.failed(failure)
-            raise
+            return await _guarded(self._calls, self._function, *self._args)
         finally:
-            # Not a reset by token: the collector may close a call in another context.
-            current_tasks.set(tasks)
-            calls.unfinished.discard(self)
+            self._calls.unfinished.discard(self)
+
+
+class Block(AbstractAsyncContextManager[T_co], Generic[T_co]):
+    """A call that is entered with ``async with``, remembered until then."""
+
+    __slots__ = ("_calls", "_manager", "line", "name")
+
+    def __init__(self, calls: Calls, name: str, line: int | None, manager: AbstractAsyncContextManager[T_co]) -> None:
+        self._calls = calls
+        self.name = name
+        self.line = line
+        self._manager = manager
+
+    def __str__(self) -> str:
+        return f"{self.name} on line {self.line}" if self.line else self.name
+
+    async def __aenter__(self) -> T_co:
+        self._calls.unentered.discard(self)
+        return await _guarded(self._calls, self._manager.__aenter__)
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> bool | None:
+        return await self._manager.__aexit__(kind, error, trace)
+
+
+async def _guarded(calls: Calls, function: Callable[..., Coroutine[Any, Any, T]], *args: object) -> T:
+    """Run a call, unless the body is over; remember an infrastructure error."""
+    tasks = current_tasks.get()
+    current_tasks.set(None)  # What a call starts on its way is not the body's to await.
+    try:
+        if calls.ended:
+            await _held(calls)
+        return await function(*args)
+    except InfrastructureError as failure:
+        calls.failed(failure)
+        raise
+    finally:
+        # Not a reset by token: the collector may close a call in another context.
+        current_tasks.set(tasks)
 
 
 async def _held(calls: Calls) -> None:
@@ -164,5 +208,5 @@ async def _held(calls: Calls) -> None:
     await asyncio.get_running_loop().create_future()
 
 
-def _place(call: Call[Any]) -> tuple[int, str]:
+def _place(call: Call[Any] | Block[Any]) -> tuple[int, str]:
     return call.line or 0, call.name

@@ -92,8 +92,7 @@ class Context(Generic[H]):
 
     def serve(self, command: Command, port: int | None = None) -> AbstractAsyncContextManager[BackgroundServer]:
         """Run a process in the background."""
-        self._calls.check_open("serve")
-        return self._body.workspace.serve(command, port)
+        return self._calls.block("serve", self._body.workspace.serve(command, port))
 
     def read_text(self, path: str) -> Call[str]:
         """Read a text file of the workspace."""

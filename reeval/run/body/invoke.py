@@ -172,11 +172,11 @@ class _Stage:
 
     def _note_what_is_left(self, body: asyncio.Task[Any]) -> None:
         """Say what a body that ended by itself left behind."""
-        never, running = self._run.calls.never_awaited, self._run.calls.running
+        never, running = self._run.calls.never_ran, self._run.calls.running
         if not body.done() or body.result() is not None:
             return  # What ended it early explains what it did not reach.
         if never is not None:
-            self.end.left = f"{never} was never awaited, so it never ran; write `await {never.name}(…)`"
+            self.end.left = never
         elif running is not None:
             self.end.left = f"the body ended while a task of its own was in {running}; await the task before that"
         elif self._tasks:

@@ -11,8 +11,9 @@ import anyio
 from msgspec.structs import replace
 
 from reeval.authoring import Command
-from reeval.errors import UsageError
+from reeval.errors import Phase, UsageError
 from reeval.protocols import Sandbox
+from reeval.run.room.faults import adapted
 from reeval.run.room.room import AttemptRoom
 from reeval.run.room.server import BackgroundServer, free_port, open_server
 from reeval.schema.transcript import CommandResult
@@ -49,11 +50,12 @@ class WorkspaceCalls:
         sandbox = await self._room.sandbox()
         variables = {**self._room.checks_env, **(env or {})}
         tries = 1
-        result = await sandbox.exec(command, env=variables)
-        while not result.ok and tries <= retries:
-            await anyio.sleep(interval)
-            tries += 1
+        with adapted(Phase.SANDBOX, "the command did not run"):
             result = await sandbox.exec(command, env=variables)
+            while not result.ok and tries <= retries:
+                await anyio.sleep(interval)
+                tries += 1
+                result = await sandbox.exec(command, env=variables)
         return replace(result, tries=tries, allowed=retries + 1) if retries else result
 
     @asynccontextmanager

@@ -8,9 +8,10 @@ from time import monotonic
 import anyio
 from msgspec.structs import replace
 
-from reeval.errors import InfrastructureError, UsageError
-from reeval.protocols import Sandbox, Snapshot
+from reeval.errors import InfrastructureError, Phase, UsageError
+from reeval.protocols import Snapshot
 from reeval.run.room.clock import Clock
+from reeval.run.room.faults import adapted
 from reeval.run.room.room import AttemptRoom
 from reeval.schema.transcript import Changes, Channel, Turn
 
@@ -57,11 +58,12 @@ class Conversation:
         if self._begun is not None:
             await self.end_cut_turn("the body cancelled this turn")
         session = await room.session()
-        before = await room.started.snapshot() if room.started else None
+        before = await self._look()
         self._begun = begun = _Begun(prompt, before, self._clock.elapsed, monotonic())
         room.agent_acts = True
         try:
-            turn = await session.send(prompt)
+            with adapted(Phase.HARNESS, "the turn did not end as it should"):
+                turn = await session.send(prompt)
         finally:
             room.agent_acts = False
         ended = monotonic()
@@ -107,13 +109,16 @@ class Conversation:
         before = begun.before or self._room.first_look
         if sandbox is None or before is None:
             return Changes()
-        return await _difference(sandbox, before)
+        with adapted(Phase.SANDBOX, "what the agent changed could not be found out"):
+            return await sandbox.changes(before, await sandbox.snapshot())
+
+    async def _look(self) -> Snapshot | None:
+        if self._room.started is None:
+            return None
+        with adapted(Phase.SANDBOX, "the workspace could not be looked at"):
+            return await self._room.started.snapshot()
 
     def _all_unreported(self, turn: Turn) -> tuple[Channel, ...]:
         if not self._unreported:
             return turn.unreported
         return tuple(sorted(self._unreported.union(turn.unreported)))
-
-
-async def _difference(sandbox: Sandbox, before: Snapshot) -> Changes:
-    return await sandbox.changes(before, await sandbox.snapshot())

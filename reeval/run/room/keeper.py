@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import traceback
 from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager
 from contextvars import Context
@@ -11,6 +10,7 @@ from typing import Generic, TypeVar
 
 from reeval.errors import InfrastructureError, Phase
 from reeval.run.room.clock import Clock
+from reeval.run.room.faults import infrastructure_error
 
 __all__ = ["Keeper"]
 
@@ -84,12 +84,8 @@ class Keeper(Generic[T]):
         self._task.cancel()
 
     def _failure(self, error: BaseException) -> InfrastructureError:
-        if isinstance(error, InfrastructureError):
-            return error
-        if self.clock.expired:
-            reason = f"{self._what} did not start within {self.clock.limit:g} s; raise its start_timeout if it is slow"
-            return InfrastructureError(self._phase, reason, retryable=True)
-        if isinstance(error, asyncio.CancelledError):
-            return InfrastructureError(self._phase, f"{self._what} was closed before it started")
-        reason = f"{self._what} did not start: {type(error).__name__}: {error}"
-        return InfrastructureError(self._phase, reason, detail="".join(traceback.format_exception(error)))
+        if self.clock.expired or isinstance(error, asyncio.CancelledError):
+            late = f"{self._what} did not start within {self.clock.limit:g} s; raise its start_timeout if it is slow"
+            reason = late if self.clock.expired else f"{self._what} was closed before it started"
+            return InfrastructureError(self._phase, reason, retryable=self.clock.expired)
+        return infrastructure_error(error, self._phase, f"{self._what} did not start")
