@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from itertools import groupby
 from pathlib import Path
@@ -46,13 +46,12 @@ def _put(out: TextIO, lines: Iterator[str]) -> None:
 def junit_lines(record: RunRecord, reader: RunReader) -> Iterator[str]:
     """Yield the document line by line."""
     yield '<?xml version="1.0" encoding="utf-8"?>'
-    entries = [entry for planned in record.evals for entry in planned.attempts]
-    yield f"<testsuites name={_attribute(f'reeval {record.run_id}')} {_counts(entries)}>"
+    yield f"<testsuites name={_attribute(f'reeval {record.run_id}')} {_counts(record.evals)}>"
     detailed = 0
     by_file = sorted(record.evals, key=lambda planned: planned.file)
     for file, group in groupby(by_file, key=lambda planned: planned.file):
         evals = list(group)
-        yield f"<testsuite name={_attribute(file)} {_counts([e for planned in evals for e in planned.attempts])}>"
+        yield f"<testsuite name={_attribute(file)} {_counts(evals)}>"
         for planned in evals:
             if planned.mode != "run":
                 yield from _listed(planned)
@@ -63,13 +62,15 @@ def junit_lines(record: RunRecord, reader: RunReader) -> Iterator[str]:
     yield "</testsuites>"
 
 
-def _counts(entries: list[AttemptEntry]) -> str:
+def _counts(evals: Sequence[EvalRecord]) -> str:
+    entries = [entry for planned in evals for entry in planned.attempts]
+    listed = sum(planned.mode != "run" for planned in evals)
     kinds = [_kind(entry) for entry in entries]
     numbers = {
-        "tests": len(entries),
+        "tests": len(entries) + listed,
         "failures": kinds.count("failure"),
         "errors": kinds.count("error"),
-        "skipped": kinds.count("skipped"),
+        "skipped": kinds.count("skipped") + listed,
         "time": f"{sum(entry.duration for entry in entries):.3f}",
     }
     return " ".join(f'{name}="{value}"' for name, value in numbers.items())

@@ -86,7 +86,7 @@ def progress_lines(progress: Progress, now: float, *, ink: Ink, cells: int, rows
     shown = running if len(running) <= rows else running[: max(0, rows - 1)]
     for attempt, began in shown:
         age = seconds(now - began) if now - began >= 1 else ""
-        name = one_line(f"{attempt.id}  {attempt.eval.name}", max(8, cells - 4 - len(age)))
+        name = one_line(f"{attempt.id}  {attempt.eval.name}", max(1, cells - 4 - len(age)))
         lines.append(f"  {name}" + (f"  {ink('dim', age)}" if age else ""))
     more = len(running) - len(shown)
     return lines + ([ink("dim", cut(f"  … {more} more running", cells))] if more else [])

@@ -85,7 +85,7 @@ def run_table(rows: Sequence[RunRow], page: Page) -> list[str]:
         ]
         for row in rows
     ]
-    first, *rest = table(_HEAD, texts, cells=page.cells)
+    first, *rest = table(_HEAD, texts, cells=page.cells, whole=1)
     painted = [line.replace(row.state, page.ink.word(row.state), 1) for line, row in zip(rest, rows, strict=True)]
     return [page.ink("dim", first), *painted]
 

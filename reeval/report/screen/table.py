@@ -15,34 +15,40 @@ _SMALLEST = 6
 
 
 def table(
-    head: Sequence[str], rows: Sequence[Sequence[str]], *, cells: int | None = None, indent: str = ""
+    head: Sequence[str],
+    rows: Sequence[Sequence[str]],
+    *,
+    cells: int | None = None,
+    indent: str = "",
+    whole: int = 0,
 ) -> list[str]:
     """Return a line for the head and one for each row, columns aligned; texts must be escaped.
 
     ``cells`` bounds the width of a line, ``indent`` included: the widest columns are cut first, and a column
-    at the right end that finds no room is left out.
+    at the right end that finds no room is left out. The first ``whole`` columns are neither.
     """
     lines = [tuple(head), *map(tuple, rows)]
     sizes = [max(map(width, column)) for column in zip(*lines, strict=True)]
     if cells is not None:
-        sizes = _fit(sizes, cells - width(indent))
+        sizes = _fit(sizes, cells - width(indent), whole)
     return [indent + _line(line, sizes) for line in lines]
 
 
-def _fit(sizes: list[int], room: int) -> list[int]:
+def _fit(sizes: list[int], room: int, whole: int) -> list[int]:
     """Shrink the widest columns until all fit, then drop columns from the right."""
-    sizes = list(sizes)
-    while (over := sum(sizes) + len(_GAP) * (len(sizes) - 1) - room) > 0:
+    fixed, sizes = sizes[:whole], sizes[whole:]
+    room -= sum(fixed) + len(_GAP) * len(fixed)
+    while sizes and (over := sum(sizes) + len(_GAP) * (len(sizes) - 1) - room) > 0:
         widest = max(sizes)
         if widest <= _SMALLEST:
-            if len(sizes) == 1:
+            if len(sizes) == 1 and not fixed:
                 return [max(1, room)]
             sizes.pop()
             continue
         second = max((size for size in sizes if size < widest), default=_SMALLEST)
         index = max(position for position, size in enumerate(sizes) if size == widest)
         sizes[index] = max(_SMALLEST, second, widest - over) if second < widest - 1 else widest - 1
-    return sizes
+    return fixed + sizes
 
 
 def _line(texts: Sequence[str], sizes: Sequence[int]) -> str:

@@ -1,0 +1,68 @@
+"""The live block as text."""
+
+from __future__ import annotations
+
+import pytest
+
+from reeval.report.live.progress import Progress, progress_lines
+from reeval.report.screen.ink import PLAIN
+from reeval.report.text import width
+from reeval.schema.record import Outcome, SpenderUsage
+from reeval.usage import Usage
+from tests.report.records import HOSTILE, attempt, planned_attempt
+
+
+def spent(cost: float | None) -> list[SpenderUsage]:
+    return [SpenderUsage(spender="agent", usage=Usage(cost=cost))]
+
+
+def some() -> Progress:
+    progress = Progress(total=40, began=100.0)
+    for number in range(1, 16):
+        progress.start(planned_attempt(number=number), 100.0 + number)
+    for number, outcome in enumerate([Outcome.PASS] * 8 + [Outcome.FAIL, Outcome.ERROR], 1):
+        progress.finish(planned_attempt(number=number), attempt(outcome, usage=spent(0.01)))
+    return progress
+
+
+def test_the_block_says_what_is_done_what_runs_and_how_long_it_takes() -> None:
+    assert progress_lines(some(), 120.0, ink=PLAIN, cells=100, rows=4) == [
+        "10 of 40 done · 5 running · 8 pass · 1 fail · 1 error · 20.0 s · about 1 min 0 s left · $0.10",
+        "  terse/-/fake#11  greets by name  9.0 s",
+        "  terse/-/fake#12  greets by name  8.0 s",
+        "  terse/-/fake#13  greets by name  7.0 s",
+        "  … 2 more running",
+    ]
+
+
+def test_all_that_run_are_listed_when_there_is_room() -> None:
+    assert len(progress_lines(some(), 120.0, ink=PLAIN, cells=100, rows=5)) == 6
+    assert len(progress_lines(some(), 120.0, ink=PLAIN, cells=100, rows=0)) == 2
+
+
+@pytest.mark.parametrize("cells", [20, 40, 80])
+def test_the_block_fits(cells: int) -> None:
+    progress = some()
+    progress.start(planned_attempt(HOSTILE), 0.0)
+    for line in progress_lines(progress, 120.0, ink=PLAIN, cells=cells, rows=9):
+        assert width(line) <= cells
+        assert line.isprintable()
+
+
+def test_an_estimate_needs_a_while_and_something_done() -> None:
+    progress = some()
+    assert progress.left(101.0) is None
+    assert progress.left(120.0) == pytest.approx(60.0)
+    assert Progress(total=4, began=0.0).left(100.0) is None
+
+
+def test_an_unknown_cost_makes_the_sum_a_lower_bound() -> None:
+    progress = some()
+    progress.finish(planned_attempt(number=11), attempt(usage=spent(None)))
+    assert progress.facts(120.0)[-1] == ("over $0.10", None)
+
+
+def test_a_cost_that_nobody_knows_is_not_shown() -> None:
+    progress = Progress(total=2, began=0.0)
+    progress.finish(planned_attempt(), attempt(usage=spent(None)))
+    assert progress.facts(1.0) == [("1 of 2 done", None), ("1 pass", "pass"), ("1.0 s", None)]
