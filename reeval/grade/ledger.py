@@ -11,14 +11,12 @@ from reeval.grade.checks.entry import Entry
 from reeval.grade.checks.labels import LABEL_LIMIT, check_name, default_label, distinct
 from reeval.grade.observing.display import show
 from reeval.grade.observing.expectation import MATCHED, mismatched
-from reeval.grade.observing.observe import observe
+from reeval.grade.observing.observe import is_match, observe
 from reeval.schema.observation import Observation
 from reeval.schema.record import CheckRecord
 from reeval.schema.spec import EvalKind
 
 __all__ = ["Entry", "Ledger"]
-
-_MATCH_NAMES = ("name", "argument", "measures", "observe")
 
 
 class Ledger:
@@ -136,7 +134,7 @@ class Ledger:
             problem = "its value was not awaited; write c.check(await …, …)"
         elif hasattr(type(value), "or_stop"):
             problem = "its value is a check; check what that one checked"
-        elif isinstance(match, type) or not all(hasattr(match, name) for name in _MATCH_NAMES):
+        elif not is_match(match):
             call = getattr(match, "__name__", None)
             hint = f"call it: {call}(…)" if call and callable(match) else "use a match such as equals(…) or includes(…)"
             problem = f"its second argument is {show(match, 80)}; {hint}"

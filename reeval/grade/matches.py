@@ -27,7 +27,7 @@ from reeval.grade.observing.expectation import (
     words_argument,
 )
 from reeval.grade.observing.logic import every, some
-from reeval.grade.observing.observe import observe
+from reeval.grade.observing.observe import is_match, observe
 from reeval.grade.observing.shape import Predicate, ask, check_shape, has_shape, same
 from reeval.schema.observation import CheckStatus, Observation
 from reeval.schema.transcript import CommandResult
@@ -324,7 +324,7 @@ def _members(call: str, matches: tuple[Match, ...]) -> tuple[Match, ...]:
     if not matches:
         refuse(call, "takes at least one match")
     for one in matches:
-        if not hasattr(one, "observe"):
+        if not is_match(one):
             refuse(call, f"takes matches, got {show(one, 80)}; did you mean equals({show(one, 40)})?")
         if one.measures:
             refuse(call, f"{one.name} measures and has no truth of its own; check it alone, with .gate(minimum)")

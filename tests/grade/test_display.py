@@ -37,6 +37,11 @@ class Loud:
         raise ValueError("no repr")
 
 
+class Tall:
+    def __repr__(self) -> str:
+        return "one\ntwo"
+
+
 Pair = namedtuple("Pair", "a b")  # noqa: PYI024 - the untyped kind is a value to show too
 
 
@@ -64,8 +69,10 @@ def cycle() -> list[Any]:
         (Struct(x=1), "Struct(x=1)"),
         (Model(x=1), "Model(x=1)"),
         (Point, "<class 'reeval_tests.Point'>"),
+        (Tall(), "one two"),
         (object(), "<object object>"),
-        (Loud(), "<Loud whose repr raises ValueError>"),
+        (Loud(), "<Loud that raises ValueError when it is shown>"),
+        ([1, Loud()], "<list that raises ValueError when it is shown>"),
         (10**400, "<an integer of 1329 bits>"),
         ("x" * 300, "'" + "x" * 221 + "… (300 characters)"),
         (b"x" * 300, "b'" + "x" * 225 + "… (300 bytes)"),

@@ -47,11 +47,7 @@ class _Bounded(reprlib.Repr):
         return repr(x) if x.bit_length() <= _BIGGEST_INTEGER else f"<an integer of {x.bit_length()} bits>"
 
     def repr_instance(self, x: Any, level: int) -> str:  # noqa: ARG002 - the signature of reprlib
-        try:
-            text = repr(x)
-        except Exception as error:  # noqa: BLE001 - a value of the author's or the agent's making
-            return f"<{type(x).__name__} whose repr raises {type(error).__name__}>"
-        return _cut(_ADDRESS.sub("", text[: SHOWN_LIMIT * 2]), SHOWN_LIMIT)
+        return _cut(_ADDRESS.sub("", " ".join(repr(x)[: SHOWN_LIMIT * 2].split())), SHOWN_LIMIT)
 
     def _fields(self, start: str, end: str, fields: Iterable[tuple[str, Any]], level: int) -> str:
         if level <= 0:
@@ -64,8 +60,12 @@ class _Bounded(reprlib.Repr):
 
 def show(value: object, limit: int = SHOWN_LIMIT) -> str:
     """Return a one-line repr of ``value`` of at most ``limit`` characters, however big the value is."""
-    shown = _text(value, limit) if isinstance(value, str | bytes | bytearray) else _BOUNDED.repr(value)
-    return _cut(shown, limit)
+    if isinstance(value, str | bytes | bytearray):
+        return _cut(_text(value, limit), limit)
+    try:
+        return _cut(_BOUNDED.repr(value), limit)
+    except Exception as error:  # noqa: BLE001 - a value of the author's or the agent's making
+        return _cut(f"<{type(value).__name__} that raises {type(error).__name__} when it is shown>", limit)
 
 
 def clip(text: str, limit: int = MESSAGE_LIMIT) -> str:

@@ -9,7 +9,14 @@ from reeval.grade.observing.display import MESSAGE_LIMIT, clip, show
 from reeval.grade.observing.expectation import errored
 from reeval.schema.observation import CheckStatus, Observation
 
-__all__ = ["observe", "vetted"]
+__all__ = ["is_match", "observe", "vetted"]
+
+
+def is_match(value: object) -> bool:
+    """Say whether ``value`` has all that a match has; a class of matches is none."""
+    return not isinstance(value, type) and all(
+        hasattr(value, name) for name in ("name", "argument", "measures", "observe")
+    )
 
 
 def observe(match: Match, value: object) -> Observation:

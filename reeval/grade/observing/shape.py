@@ -10,7 +10,7 @@ from typing import Any
 from reeval.grade.observing.display import contrast, show
 from reeval.grade.observing.expectation import MATCHED, errored, mismatched, refuse
 from reeval.grade.observing.logic import every
-from reeval.grade.observing.observe import observe
+from reeval.grade.observing.observe import is_match, observe
 from reeval.schema.observation import Observation
 
 __all__ = ["Predicate", "agrees", "ask", "check_shape", "has_shape", "leaves", "same"]
@@ -31,7 +31,7 @@ def check_shape(call: str, shape: object, path: str = "$") -> None:
     elif isinstance(shape, re.Pattern):
         if not isinstance(shape.pattern, str):
             refuse(call, f"{path}: takes a pattern over text, got one over bytes")
-    elif not (shape is None or isinstance(shape, str | int | float) or callable(shape) or hasattr(shape, "observe")):
+    elif not (shape is None or isinstance(shape, str | int | float) or callable(shape) or is_match(shape)):
         refuse(call, f"{path}: takes JSON data, patterns, matches and predicates, got {show(shape, 80)}")
 
 
@@ -123,7 +123,7 @@ def _leaf(shape: Any, value: object, path: str) -> Observation:
         if isinstance(value, str) and shape.search(value):
             return MATCHED
         return mismatched(f"at {path}: expected a text that {show(shape)} finds\ngot {show(value)}")
-    if hasattr(shape, "observe"):
+    if is_match(shape):
         return _at(path, observe(shape, value))
     if callable(shape):
         return _at(path, ask(getattr(shape, "__name__", "the predicate"), shape, value))
