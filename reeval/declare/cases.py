@@ -43,16 +43,27 @@ def _values(cases: Any) -> list[Any]:
 
 
 def _key(value: Any, template: str | Callable[[Any], str]) -> str:
-    if callable(template):
-        try:
-            key = template(value)
-        except Exception as error:
-            raise DeclarationError(f"key= failed on {value!r:.200}: {type(error).__name__}: {error}") from error
-    else:
-        key = " ".join(_Filler().vformat(template, (value,), {}).split())
+    key = _called(value, template) if callable(template) else _filled(value, template)
     if not is_text(key) or len(key) > 200:
         raise DeclarationError(f"the key of {value!r:.200} is {key!r:.300}; it takes a text of 1 to 200 characters")
     return key
+
+
+def _called(value: Any, key: Callable[[Any], str]) -> str:
+    try:
+        return key(value)
+    except Exception as error:
+        raise DeclarationError(f"key= failed on {value!r:.200}: {type(error).__name__}: {error}") from error
+
+
+def _filled(value: Any, template: str) -> str:
+    try:
+        return " ".join(_Filler().vformat(template, (value,), {}).split())
+    except DeclarationError:
+        raise
+    except Exception as error:
+        reason = f"{type(error).__name__}: {error}"
+        raise DeclarationError(f"the name {template!r} does not fit the case {value!r:.200}: {reason}") from error
 
 
 class _Filler(Formatter):

@@ -191,22 +191,22 @@ REFUSED = {
     "a loop at the module": (
         LOOP,
         (
-            "evals/x.eval.py:4: 'greets b' has the same body as 'greets a' (line 4): declared in a loop, each would run "
-            "with the loop's last value; use @evaluate.each(cases, name), whose body is (c, case)"
+            "evals/x.eval.py:4: 'greets b' has the same body as 'greets a' (line 4): declared in a loop, each would "
+            "run with the loop's last value; use @evaluate.each(cases, name), whose body is (c, case)"
         ),
     ),
     "a loop in a group": (
         LOOP_IN_GROUP,
         (
-            "evals/x.eval.py:6: 'greets b' has the same body as 'greets a' (line 6): declared in a loop, each would run "
-            "with the loop's last value; use @evaluate.each(cases, name), whose body is (c, case)"
+            "evals/x.eval.py:6: 'greets b' has the same body as 'greets a' (line 6): declared in a loop, each would "
+            "run with the loop's last value; use @evaluate.each(cases, name), whose body is (c, case)"
         ),
     ),
     "one function, two evals": (
         "from reeval import evaluate\n@evaluate('a')\n@evaluate('b')\nasync def body(c): ...\n",
         (
-            "evals/x.eval.py:2: 'a' is declared with a function that already is 'b' (line 3); give each its own, or use "
-            "@evaluate.each for one body with many cases"
+            "evals/x.eval.py:2: 'a' is declared with a function that already is 'b' (line 3); give each its own, or "
+            "use @evaluate.each for one body with many cases"
         ),
     ),
     "an async generator": (
@@ -302,22 +302,22 @@ REFUSED = {
             "    @evaluate('a')\n    async def two(c): ...\n"
         ),
         (
-            "evals/x.eval.py:6: g › a is declared twice, first in line 4; the path is an eval's identity: give each its "
-            "own name"
+            "evals/x.eval.py:6: g › a is declared twice, first in line 4; the path is an eval's identity: give each "
+            "its own name"
         ),
     ),
     "a group and an eval with one path": (
         "from reeval import evaluate, group\n@group('a')\ndef g(): ...\n@evaluate('a')\nasync def one(c): ...\n",
         (
-            "evals/x.eval.py:4: a is declared twice, first in line 2; the path is an eval's identity: give each its own "
-            "name"
+            "evals/x.eval.py:4: a is declared twice, first in line 2; the path is an eval's identity: give each its "
+            "own name"
         ),
     ),
     "two groups with one path": (
         "from reeval import group\n@group('a')\ndef g(): ...\n@group('a')\ndef h(): ...\n",
         (
-            "evals/x.eval.py:4: a is declared twice, first in line 2; the path is an eval's identity: give each its own "
-            "name"
+            "evals/x.eval.py:4: a is declared twice, first in line 2; the path is an eval's identity: give each its "
+            "own name"
         ),
     ),
 }
