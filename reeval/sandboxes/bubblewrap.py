@@ -8,6 +8,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Sequence
+from contextlib import suppress
 from functools import cache
 from pathlib import Path
 
@@ -31,10 +32,15 @@ PATH = ":".join(
 """The Python that runs reeval comes first, so that ``python3`` is the same on every machine."""
 
 DEVICES = ("full", "null", "random", "tty", "urandom", "zero")
-ETC = ("alternatives", "ca-certificates", "crypto-policies", "ld.so.cache", "ld.so.conf", "ld.so.conf.d")
-ETC_CERTIFICATES = ("pki/ca-trust", "pki/tls/certs", "ssl/certs", "ssl/openssl.cnf")
-ETC_NETWORK = ("hosts", "nsswitch.conf", "resolv.conf")
-"""What of the host's ``/etc`` is seen: nothing that says who uses the machine."""
+ETC_COPIED = ("ld.so.cache",)
+ETC_NETWORK = ("hosts", "nsswitch.conf")
+ETC_MOUNTED = ("alternatives", "ca-certificates/extracted", "crypto-policies", "pki/ca-trust", "pki/tls/certs")
+ETC_CERTIFICATES = ("ssl/certs", "ssl/openssl.cnf")
+ETC_CHANGING = "resolv.conf"
+"""Mounted and not copied: a laptop changes its network during a run.
+
+All of these: what is seen of the host's ``/etc``, nothing that says who uses the machine.
+"""
 
 INIT = "trap 'c=1' CHLD; echo ready; while c=; read x || [ \"$c\" ]; do (:); done"
 """The first process. It ends when its standard input does, that is when reeval ends; as process 1 nothing in the
@@ -53,29 +59,41 @@ def problem() -> str | None:
     return _trial()
 
 
-def arguments(
-    directory: AttemptDirectory, *, network: bool, read_only: Sequence[str], options: Sequence[str] = ()
-) -> list[str]:
+def arguments(directory: AttemptDirectory, etc: Path, *, network: bool, read_only: Sequence[str]) -> list[str]:
     """Return the command that starts a sandbox, without the descriptor it reports to."""
     binds: list[str] = []
     for path in read_only:
         binds += ["--ro-bind", path, path]
-    for name in sorted(os.listdir(directory.etc)):  # noqa: PTH208 - names are all that is needed
-        binds += ["--ro-bind", str(directory.etc / name), f"/etc/{name}"]
     for source, target in ((directory.tmp, TMP), (directory.workspace, WORKSPACE), (directory.home, HOME)):
-        binds += ["--bind", str(source), target]
+        binds += ["--bind", source, target]
     net = [] if network else ["--unshare-net"]
     end = ["--remount-ro", "/", "--chdir", WORKSPACE, "--", "/bin/sh", "-c", INIT]
-    return [*_system(network=network), *net, *binds, *options, *end]
+    return [*_system(etc, network=network), *net, *binds, *end]
 
 
-def write_etc(directory: AttemptDirectory, *, network: bool) -> None:
-    """Write the few files of ``/etc`` that name users, and without a network the machine itself."""
-    directory.etc.mkdir()
-    (directory.etc / "passwd").write_text(f"agent:x:{USER}:{USER}:agent:{HOME}:/bin/sh\n")
-    (directory.etc / "group").write_text(f"agent:x:{USER}:\n")
+def write_etc(above: Path, *, network: bool) -> Path:
+    """Make what ``/etc`` is at first in sandboxes with or without a network, unless it is there; return where.
+
+    A copy of a few small files in one directory, because every mount costs time at the start of every attempt.
+    """
+    etc = above / ("etc-network" if network else "etc")
+    if etc.exists():
+        return etc
+    making = etc.with_suffix(".new")
+    making.mkdir()
+    for name in (*ETC_COPIED, *(ETC_NETWORK if network else ())):
+        with suppress(OSError):
+            shutil.copyfile(f"/etc/{name}", making / name)
+    (making / "passwd").write_text(f"agent:x:{USER}:{USER}:agent:{HOME}:/bin/sh\n")
+    (making / "group").write_text(f"agent:x:{USER}:\n")
     if not network:
-        (directory.etc / "hosts").write_text("127.0.0.1 localhost\n::1 localhost\n")
+        (making / "hosts").write_text("127.0.0.1 localhost\n::1 localhost\n")
+    for name in _mounted_etc(network=network):
+        mountpoint = making / name
+        mountpoint.parent.mkdir(parents=True, exist_ok=True)
+        mountpoint.mkdir() if (Path("/etc") / name).is_dir() else mountpoint.touch()
+    making.rename(etc)
+    return etc
 
 
 def entering(pid: int, *, network: bool) -> list[str]:
@@ -91,7 +109,13 @@ def _tool(name: str) -> str:
 
 
 @cache
-def _system(*, network: bool) -> tuple[str, ...]:
+def _mounted_etc(*, network: bool) -> tuple[str, ...]:
+    names = (*ETC_MOUNTED, *ETC_CERTIFICATES, *((ETC_CHANGING,) if network else ()))
+    return tuple(name for name in names if (Path("/etc") / name).exists())
+
+
+@cache
+def _system(etc: Path, *, network: bool) -> tuple[str, ...]:
     """Return the part of the command that is the same for all sandboxes: namespaces, programs, devices."""
     # No --dev: it needs a second user namespace inside the first, which a process could then not enter.
     parts = [_tool("bwrap"), "--unshare-user", "--unshare-pid", "--unshare-ipc", "--unshare-uts", "--die-with-parent"]
@@ -111,21 +135,20 @@ def _system(*, network: bool) -> tuple[str, ...]:
     for number, name in enumerate(("stdin", "stdout", "stderr")):
         parts += ["--symlink", f"/proc/self/fd/{number}", f"/dev/{name}"]
     parts += ["--symlink", "/proc/self/fd", "/dev/fd", "--dir", "/run", "--dir", "/var", "--symlink", TMP, "/var/tmp"]  # noqa: S108
-    for name in (*ETC, *ETC_CERTIFICATES, *(ETC_NETWORK if network else ())):
-        if (Path("/etc") / name).exists():
-            parts += ["--ro-bind", f"/etc/{name}", f"/etc/{name}"]
+    parts += ["--ro-bind", str(etc), "/etc"]
+    for name in _mounted_etc(network=network):
+        parts += ["--ro-bind", f"/etc/{name}", f"/etc/{name}"]
     return tuple(parts)
 
 
 def _trial() -> str | None:
     """Start a sandbox as an attempt would and enter it."""
     with tempfile.TemporaryDirectory(prefix="reeval.probe-") as made:
-        directory = AttemptDirectory(Path(made))
-        for path in (directory.workspace, directory.home, directory.tmp):
-            path.mkdir()
-        write_etc(directory, network=True)
+        directory = AttemptDirectory(Path(made), 1)
+        directory.make()
         reader, writer = os.pipe()
-        command = arguments(directory, network=True, read_only=(), options=("--info-fd", str(writer)))
+        program, *rest = arguments(directory, write_etc(directory.shared, network=True), network=True, read_only=())
+        command = [program, "--info-fd", str(writer), *rest]
         with (
             os.fdopen(reader, "rb") as info,
             subprocess.Popen(

@@ -1,12 +1,13 @@
 """Where do an attempt's files live on the host, whose are they, and how do they go away?
 
-Each attempt has a directory of its own below the system's temporary directory: ``workspace``, ``home`` and ``tmp``
-are what it sees, ``state`` (what changed) and ``etc`` it never does. ``owner.json`` names the process that made it, so
-that what a killed run left can be told from what a live one uses.
+A process makes one directory for a run below the system's temporary directory, and in it one for each attempt:
+``workspace``, ``home`` and ``tmp`` are what the attempt sees, ``state`` (what changed) it never does. ``owner.json``
+names the process, so that what a killed run left can be told from what a live one uses.
 """
 
 from __future__ import annotations
 
+import atexit
 import json
 import logging
 import os
@@ -16,8 +17,9 @@ import socket
 import subprocess
 import tempfile
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
+from itertools import count
 from pathlib import Path
 
 from reeval.errors import InfrastructureError, Phase
@@ -30,52 +32,50 @@ OWNER = "owner.json"
 _log = logging.getLogger(__name__)
 
 
-@dataclass(frozen=True, slots=True)
 class AttemptDirectory:
     """The directories of one attempt."""
 
-    path: Path
-
-    @property
-    def name(self) -> str:
+    def __init__(self, shared: Path, number: int) -> None:
+        self.shared = shared
+        """The directory of all attempts of the process in this run."""
+        self.path = f"{shared}/{number}"
+        self.mark = f"{shared.name}.{number}."
         """Unique on this machine."""
-        return self.path.name
-
-    @property
-    def workspace(self) -> Path:
+        self.workspace = f"{self.path}/workspace"
         """What the agent works on."""
-        return self.path / "workspace"
-
-    @property
-    def home(self) -> Path:
+        self.home = f"{self.path}/home"
         """The agent's home."""
-        return self.path / "home"
-
-    @property
-    def tmp(self) -> Path:
+        self.tmp = f"{self.path}/tmp"  # noqa: S108 - below the directory of this user
         """Its ``/tmp``."""
-        return self.path / "tmp"
+        self.state = f"{self.path}/state"
+        """The private git directory, made when it is needed."""
 
-    @property
-    def etc(self) -> Path:
-        """Small files that stand in for the host's own in ``/etc``."""
-        return self.path / "etc"
-
-    @property
-    def state(self) -> Path:
-        """The private git directory."""
-        return self.path / "state"
+    def make(self) -> None:
+        """Make those that are always there; raise ``OSError``."""
+        for directory in (self.path, self.workspace, self.home, self.tmp):
+            os.mkdir(directory)  # noqa: PTH102 - hot
 
 
-def create(run_id: str, key: str, root: Path, *, keep: bool) -> AttemptDirectory:
-    """Make an attempt's directories, for this user only; raise ``InfrastructureError``."""
-    label = re.sub(r"[^A-Za-z0-9._-]", "-", run_id)[:24]
+@dataclass(slots=True)
+class _RunDirectory:
+    """What a process made for a run."""
+
+    path: Path
+    numbers: count[int] = field(default_factory=lambda: count(1))
+
+
+_runs: dict[tuple[str, Path], _RunDirectory] = {}
+
+
+def create(run_id: str, root: Path, *, keep: bool) -> AttemptDirectory:
+    """Make an attempt's directories, for this user only; raise ``InfrastructureError``.
+
+    ``keep``: in a directory of its own, that is never removed.
+    """
     try:
-        made = AttemptDirectory(Path(os.path.realpath(tempfile.mkdtemp(prefix=f"{PREFIX}{label}-"))))
-        owner = {**_this_process(), "kept": keep, "key": key, "root": str(root.resolve()), "run": run_id}
-        (made.path / OWNER).write_text(json.dumps(owner))
-        for directory in (made.workspace, made.home, made.tmp):
-            directory.mkdir()
+        run = _made(run_id, root, keep=True) if keep else _run(run_id, root)
+        made = AttemptDirectory(run.path, next(run.numbers))
+        made.make()
     except OSError as error:
         where = tempfile.gettempdir()
         reason = f"no sandbox can be made in {where}: {error.strerror or error}; free some space or set TMPDIR"
@@ -83,7 +83,29 @@ def create(run_id: str, key: str, root: Path, *, keep: bool) -> AttemptDirectory
     return made
 
 
-def remove(directory: Path) -> None:
+def _run(run_id: str, root: Path) -> _RunDirectory:
+    """Return the directory that attempts share; it goes when this process ends."""
+    run = _runs.get((run_id, root))
+    if run is None or not run.path.is_dir():
+        run = _runs[run_id, root] = _made(run_id, root, keep=False)
+        atexit.register(_remove_at_exit, run.path, os.getpid())
+    return run
+
+
+def _made(run_id: str, root: Path, *, keep: bool) -> _RunDirectory:
+    label = re.sub(r"[^A-Za-z0-9_-]", "-", run_id)[:24]
+    path = Path(os.path.realpath(tempfile.mkdtemp(prefix=f"{PREFIX}{label}-")))
+    owner = {**_this_process(), "kept": keep, "root": str(root.resolve()), "run": run_id}
+    (path / OWNER).write_text(json.dumps(owner))
+    return _RunDirectory(path)
+
+
+def _remove_at_exit(path: Path, pid: int) -> None:
+    if os.getpid() == pid:
+        remove(path)
+
+
+def remove(directory: str | Path) -> None:
     """Remove a directory whatever it holds. Failing is logged and harms nothing: the next run sweeps it."""
     if _removed(directory):
         return
@@ -106,11 +128,11 @@ def remove_leftover(directory: Path) -> None:
     remove(path)
 
 
-def _removed(directory: Path) -> bool:
+def _removed(directory: str | Path) -> bool:
     try:
         shutil.rmtree(directory)
     except FileNotFoundError:
-        return not directory.exists()
+        return not os.path.lexists(directory)
     except (OSError, RecursionError):
         return False
     return True

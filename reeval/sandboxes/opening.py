@@ -25,7 +25,7 @@ __all__ = ["opened"]
 @asynccontextmanager
 async def opened(request: SandboxRequest, options: LocalOptions) -> AsyncIterator[LocalSandbox]:
     """Give a started sandbox; raise ``InfrastructureError`` when it does not start."""
-    directory = create(request.run_id, request.key, request.root, keep=request.keep)
+    directory = create(request.run_id, request.root, keep=request.keep)
     try:
         async with _started(directory, request, options) as sandbox:
             yield sandbox
@@ -58,10 +58,10 @@ async def _started(
 async def _isolation(directory: AttemptDirectory, request: SandboxRequest, options: LocalOptions) -> Isolation:
     network = request.egress is None or request.egress.mode == "allow-all"
     try:
-        write_etc(directory, network=network)
+        etc = write_etc(directory.shared, network=network)
     except OSError as error:
         raise InfrastructureError(Phase.SANDBOX, f"{directory.path}: {error.strerror or error}") from error
-    return await isolate(arguments(directory, network=network, read_only=options.read_only), network=network)
+    return await isolate(arguments(directory, etc, network=network, read_only=options.read_only), network=network)
 
 
 async def _placed(tree: PreparedTree | None, directory: AttemptDirectory) -> Path | None:
@@ -74,12 +74,12 @@ async def _placed(tree: PreparedTree | None, directory: AttemptDirectory) -> Pat
     return None if tree.workspace is None else Path(tree.workspace)
 
 
-def _copy(source: str, target: Path) -> None:
+def _copy(source: str, target: str) -> None:
     """Copy what is in a directory, with modes and links. The system's own tool is faster than Python by far."""
-    commands = [["cp", "-pPR", f"{source}/.", str(target)]]
+    commands = [["cp", "-pPR", f"{source}/.", target]]
     if os.geteuid() == 0 and os.stat(source).st_uid != 0:  # noqa: PTH116 - beside os.geteuid
         # A tree from the cache of another user: the agent must be able to write it.
-        commands.append(["chown", "-hR", "0:0", str(target)])
+        commands.append(["chown", "-hR", "0:0", target])
     for command in commands:
         done = subprocess.run(command, check=False, capture_output=True, text=True, errors="replace")
         if done.returncode:

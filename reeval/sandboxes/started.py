@@ -59,8 +59,8 @@ class LocalSandbox:
         self._view = _view(place)
         hosts = (directory.workspace, directory.home, directory.tmp)
         seen = (self._view.workspace, self._view.home, self._view.tmp)
-        self._roots = Roots(*seen[:2], dict(zip(seen, map(str, hosts), strict=True)))
-        store = ObjectStore(directory.state)
+        self._roots = Roots(*seen[:2], dict(zip(seen, hosts, strict=True)))
+        store = ObjectStore(Path(directory.state))
         self._tracker = Tracker(directory.workspace, store, prepared=place.prepared is not None)
         self._env = _environment(self._view, place.key)
         self._count = 0
@@ -76,15 +76,13 @@ class LocalSandbox:
         """Kill every process of a plain directory, in whatever session. Blocking."""
         if self._first is not None:
             directory = self._place.directory
-            end_marked(f"{directory.name}.", below=str(directory.path), since=self._first)
+            end_marked(directory.mark, below=directory.path, since=self._first)
 
     @property
     def left_running(self) -> bool:
         """Whether ``end`` has something to do, in a plain directory."""
         directory = self._place.directory
-        return self._first is not None and bool(
-            marked(f"{directory.name}.", below=str(directory.path), since=self._first)
-        )
+        return self._first is not None and bool(marked(directory.mark, below=directory.path, since=self._first))
 
     @property
     def workspace(self) -> str:
@@ -162,7 +160,7 @@ class LocalSandbox:
     def _spawn(self, command: Command, env: Mapping[str, str] | None, stdin: bytes | None) -> Running:
         self._check()
         self._count += 1
-        mark = f"{self._place.directory.name}.{self._count}."
+        mark = f"{self._place.directory.mark}{self._count}."
         began = time.monotonic()
         try:
             running = spawn(
@@ -197,7 +195,7 @@ class LocalSandbox:
         if self._place.isolation is not None:
             return "/"
         # An agent can remove the directory it works in; the next command finds an empty one, as it would isolated.
-        self._place.directory.workspace.mkdir(exist_ok=True)
+        os.makedirs(self._view.workspace, exist_ok=True)  # noqa: PTH103 - hot
         return self._view.workspace
 
     def _check(self) -> None:
@@ -222,7 +220,7 @@ def _view(place: Place) -> _View:
     directory = place.directory
     # A plain directory is for machines without isolation too, where programs are in other places (/opt/homebrew).
     path = f"{sys.base_prefix}/bin:{os.environ.get('PATH') or os.defpath}"
-    return _View(str(directory.workspace), str(directory.home), str(directory.tmp), path)
+    return _View(directory.workspace, directory.home, directory.tmp, path)
 
 
 def _environment(view: _View, key: str) -> dict[str, str]:

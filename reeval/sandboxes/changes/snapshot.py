@@ -13,7 +13,6 @@ import stat
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from pathlib import Path
 from threading import Lock
 from typing import NamedTuple
 
@@ -57,7 +56,7 @@ class TreeSnapshot:
 class Tracker:
     """Takes the snapshots of one workspace. Blocking, to be called in a thread."""
 
-    workspace: Path
+    workspace: str
     store: ObjectStore
     prepared: bool
     """What is there at the first snapshot was copied from a prepared tree, which keeps the content."""

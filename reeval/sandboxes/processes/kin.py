@@ -11,7 +11,7 @@ import os
 import signal
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
 
@@ -25,6 +25,8 @@ PASSES = 40
 """A process may fork while the others are looked up; what goes on forking is ended pass by pass."""
 FORK_RATE = 20_000
 """Processes a second that no machine exceeds: how soon process numbers can come round again."""
+FEW = 5000
+"""Process numbers that are tried one by one, which is faster than listing all processes."""
 
 
 def end_marked(mark: str, *, below: str | None = None, since: tuple[int, float] | None = None) -> None:
@@ -46,25 +48,21 @@ def marked(mark: str, *, below: str | None = None, since: tuple[int, float] | No
     if sys.platform != "linux":
         return []
     wanted = f"{MARK}={mark}".encode()
-    return [pid for pid in _candidates(since) if _has_mark(pid, wanted) or (below and _works_below(pid, below))]
-
-
-def _candidates(since: tuple[int, float] | None) -> Iterator[int]:
-    """Yield the processes that may be meant: looking at all of them costs milliseconds, at the new ones nothing."""
     own = os.getpid()
-    new = _started_since(since)
-    for name in os.listdir(PROC):  # noqa: PTH208 - hot, and only names are needed
-        if name.isdecimal() and (pid := int(name)) != own and new(pid):
-            yield pid
+    return [
+        pid
+        for pid in _candidates(since)
+        if pid != own and (_has_mark(pid, wanted) or (below is not None and _works_below(pid, below)))
+    ]
 
 
-def _started_since(since: tuple[int, float] | None) -> Callable[[int], bool]:
-    if since is None or time.monotonic() - since[1] > _round_trip():
-        return lambda _: True
-    first, last = since[0], int((PROC / "loadavg").read_text().split()[-1])
-    if first <= last:
-        return lambda pid: first <= pid <= last
-    return lambda pid: pid >= first or pid <= last
+def _candidates(since: tuple[int, float] | None) -> Iterable[int]:
+    """Return the processes that may be meant: looking at all of them costs milliseconds, at the new ones nothing."""
+    if since is not None and time.monotonic() - since[1] < _round_trip():
+        last = int((PROC / "loadavg").read_text().split()[-1])
+        if 0 <= last - since[0] < FEW:
+            return range(since[0], last + 1)
+    return [int(name) for name in os.listdir(PROC) if name.isdecimal()]  # noqa: PTH208 - hot, only names are needed
 
 
 @cache
@@ -75,7 +73,8 @@ def _round_trip() -> float:
 
 def _has_mark(pid: int, wanted: bytes) -> bool:
     try:
-        environment = (PROC / str(pid) / "environ").read_bytes()
+        with open(f"/proc/{pid}/environ", "rb", buffering=0) as file:  # noqa: PTH123 - hot
+            environment = file.readall()
     except OSError:  # Gone, or another user's.
         return False
     return environment.startswith(wanted) or b"\0" + wanted in environment
@@ -83,8 +82,8 @@ def _has_mark(pid: int, wanted: bytes) -> bool:
 
 def _works_below(pid: int, directory: str) -> bool:
     try:
-        there = os.readlink(PROC / str(pid) / "cwd")  # noqa: PTH115 - the text itself, also when it is deleted
-        terminal = (PROC / str(pid) / "stat").read_text().rpartition(")")[2].split()[4]
+        there = os.readlink(f"/proc/{pid}/cwd")  # noqa: PTH115 - the text itself, also when it is deleted
+        terminal = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[4]
     except (OSError, UnicodeDecodeError, IndexError):
         return False
     return terminal == "0" and f"{there}/".startswith(f"{directory}/")
