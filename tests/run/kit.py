@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 import shutil
+import tempfile
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
@@ -178,8 +179,8 @@ class PlainSandboxKind:
         self.requests.append(request)
         if self.trouble is not None:
             await self.trouble(self.opened)
-        directory = self.base / f"sandbox-{self.opened}"
-        directory.mkdir(parents=True)
+        self.base.mkdir(exist_ok=True)
+        directory = Path(tempfile.mkdtemp(dir=self.base))
         if request.tree is not None and request.tree.workspace is not None:
             shutil.copytree(request.tree.workspace, directory, dirs_exist_ok=True, symlinks=True)
         async with anyio.create_task_group():  # As a real one may: entering and leaving must happen in one task.

@@ -30,6 +30,10 @@ PATIENCE = (0.05, 0.2, 0.75, 2.0, 2.0)
 """Seconds to wait after each cancellation of a body that does not end."""
 
 
+_given_up: list[asyncio.Task[Any]] = []
+"""Bodies that swallow every cancellation: collecting one would throw into it again, and again in vain."""
+
+
 @dataclass(frozen=True, kw_only=True, slots=True)
 class BodyRun:
     """A body that is about to run."""
@@ -196,6 +200,7 @@ async def _end_tasks(tasks: set[asyncio.Task[Any]]) -> bool:
     for task in pending:
         # Otherwise the loop would wait for it for ever when it closes.
         asyncio._unregister_task(task)  # noqa: SLF001 - documented, for those who make tasks of their own
+    _given_up.extend(pending)
     return not pending
 
 
