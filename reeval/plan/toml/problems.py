@@ -55,7 +55,9 @@ def _problem(error: ErrorDetails, path: KeyPath, keys: list[str]) -> str:
     if error["type"] == "missing":
         return f"{dotted(path[:-1])} needs {path[-1]!r}"
     if error["type"] == "value_error":
-        return f"{dotted(path)} is {_shown(error['input'])}; {error['ctx']['error']}"
+        text = str(error["ctx"]["error"])
+        own = text.startswith("it ")  # continues what is said of the value; a kind's own words stand alone
+        return f"{dotted(path)} is {_shown(error['input'])}; {text}" if own else f"{dotted(path)}: {text}"
     return f"{dotted(path)} is {_shown(error['input'])}; it should be {_expected(error)}"
 
 
