@@ -40,7 +40,7 @@ def clean(dry_run: DryRun = False) -> None:
     import sys
 
     from reeval.cli.project import open_project
-    from reeval.report.screen.numbers import count
+    from reeval.report.screen.numbers import count, plural
 
     project = open_project()
     gone = [
@@ -52,7 +52,7 @@ def clean(dry_run: DryRun = False) -> None:
     verb = "would remove" if dry_run else "removed"
     lines = [line for one in gone for line in page.lines(f"{verb}  {one.text}", 4, 0)]
     size = sum(one.bytes for one in gone)
-    end = f"{verb} {len(gone)} of them, {count(size)}B in all" if gone else "nothing to remove"
+    end = f"{verb} {plural(len(gone), 'thing')}, {count(size)}B" if gone else "nothing to remove"
     print_lines([*lines, end])
 
 

@@ -1,0 +1,90 @@
+"""``reeval check``."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.cli.projects import CONFIG, EVAL, project, reeval
+
+SCORED = """
+from reeval import ScoredAttempt, evaluate
+
+@evaluate("installs", scored=True, runs=3)
+async def installs(c: ScoredAttempt) -> None:
+    c.score(1)
+
+evaluate.todo("later")
+"""
+
+
+@pytest.fixture
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def test_counts_for_each_file(here: Path) -> None:
+    project(here)
+    assert reeval("check").stdout == (
+        "file                 kind       evals  attempts  not run\n"
+        "evals/greet.eval.py  pass-fail  1      1         ·\n"
+        "\n"
+        "1 eval, 1 attempt in 1 file: nothing is wrong\n"
+    )
+
+
+def test_json_is_one_object(here: Path) -> None:
+    project(here)
+    assert json.loads(reeval("check", "--json").stdout) == {
+        "files": [{"file": "evals/greet.eval.py", "kind": "pass-fail", "evals": 1, "attempts": 1, "not_run": 0}],
+        "evals": 1,
+        "attempts": 1,
+        "notes": [],
+    }
+
+
+def test_both_kinds_are_planned_where_the_config_chooses_one(here: Path) -> None:
+    project(here, config=f'kind = "pass-fail"\n{CONFIG}', greet=EVAL, score=SCORED)
+    data = json.loads(reeval("check", "--json").stdout)
+    assert [(row["kind"], row["attempts"]) for row in data["files"] if row["attempts"]] == [
+        ("pass-fail", 1),
+        ("scored", 3),
+    ]
+
+
+def test_a_mixed_selection_is_refused_with_nothing_on_stdout(here: Path) -> None:
+    project(here, greet=EVAL, score=SCORED)
+    done = reeval("check")
+    assert (done.exit_code, done.stdout) == (2, "")
+    assert "--kind" in done.stderr
+    assert reeval("check", "--kind", "scored").exit_code == 0
+
+
+def test_every_problem_is_told_at_once(here: Path) -> None:
+    broken = EVAL.replace('"greets by name"', '"greets by name", harness="nobody"')
+    project(here, a="import nothing_like_this\n", b="1 / 0\n")
+    done = reeval("check")
+    assert (done.exit_code, done.stdout) == (2, "")
+    assert "evals/a.eval.py" in done.stderr
+    assert "evals/b.eval.py" in done.stderr
+    (here / "evals" / "a.eval.py").write_text(broken)
+    (here / "evals" / "b.eval.py").write_text(broken)
+    text = reeval("check").stderr
+    assert text.startswith("error: ")
+    assert "evals/a.eval.py:" in text
+    assert "evals/b.eval.py:" in text
+
+
+def test_a_path_narrows_what_is_checked(here: Path) -> None:
+    project(here, greet=EVAL, bad="1 / 0\n")
+    assert reeval("check", "evals/greet.eval.py").exit_code == 0
+    assert reeval("check", "evals/bad.eval.py").exit_code == 2
+
+
+def test_nothing_is_started_and_nothing_is_written(here: Path) -> None:
+    project(here)
+    reeval("check")
+    assert not (here / ".reeval").exists()

@@ -1,0 +1,72 @@
+"""``reeval doctor``."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from reeval.cli.doctor import findings
+from tests.cli.projects import project, recorded, reeval
+
+
+@pytest.fixture
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def found(start: Path) -> dict[str, tuple[str, str]]:
+    return {finding.name: (finding.state, finding.text) for finding in findings(start)}
+
+
+def test_a_project_that_is_right_has_nothing_broken(here: Path) -> None:
+    project(here)
+    recorded(here)
+    done = reeval("doctor")
+    assert done.exit_code == 0
+    names = ["python", "git", "sandbox", "disk", "config", "evals", "records", "history"]
+    assert [line.split()[1] for line in done.stdout.splitlines() if not line.startswith(" ")] == names
+    assert found(here)["records"] == ("ok", f"1 run in {here}/.reeval/runs")
+
+
+def test_outside_of_a_project_it_says_how_to_start_one(here: Path) -> None:
+    done = reeval("doctor")
+    assert done.exit_code == 0
+    assert "warn    config    no reeval.config.toml here or above\n" in done.stdout
+    assert "start a project: reeval init" in done.stdout
+
+
+def test_a_broken_config_is_exit_1_and_the_records_are_looked_at_all_the_same(here: Path) -> None:
+    project(here, config="runs = ")
+    done = reeval("doctor")
+    assert done.exit_code == 1
+    assert "broken  config    reeval.config.toml:1:" in done.stdout
+    assert "ok      records" in done.stdout
+
+
+def test_a_project_without_evals_is_a_warning(here: Path) -> None:
+    project(here)
+    (here / "evals" / "greet.eval.py").unlink()
+    assert found(here)["evals"] == ("warn", "no file matches evals/**/*.eval.py")
+
+
+def test_git_that_is_not_there_is_broken(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", str(here))
+    assert found(here)["git"] == ("broken", "not found; it tells what an agent changed")
+
+
+@pytest.mark.parametrize(("data", "state"), [(b"nonsense that is no database", "warn"), (b"\0" * 8 + b"DUCK", "ok")])
+def test_a_damaged_history_is_a_warning(here: Path, data: bytes, state: str) -> None:
+    project(here)
+    (here / ".reeval").mkdir()
+    (here / ".reeval" / "history.duckdb").write_bytes(data)
+    assert found(here)["history"][0] == state
+
+
+def test_it_changes_nothing(here: Path) -> None:
+    project(here)
+    before = sorted(os.walk(here))
+    reeval("doctor")
+    assert sorted(os.walk(here)) == before
