@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Literal, cast
+from typing import cast
 
 from reeval.plan.cascade import Cascade
 from reeval.plan.config import CONFIG_NAME
@@ -13,11 +13,9 @@ from reeval.plan.expand.compare import narrowed_by
 from reeval.plan.parts.problems import Problems
 from reeval.schema.options import StateOptions
 from reeval.schema.plan import PlannedCell, PlannedQuestion
-from reeval.schema.spec import Question
+from reeval.schema.spec import Factor, Question
 
 __all__ = ["Asked", "Subject", "planned_questions"]
-
-Factor = Literal["environment", "harness"]
 
 _SHOWN_OF_ATTEMPT: StateOptions = {"task": True, "output": True, "diff": True, "transcript": True}
 _SHOWN_OF_PAIR: StateOptions = {"task": True, "diff": True}
@@ -58,8 +56,8 @@ def planned_questions(questions: Sequence[Question], subject: Subject, problems:
     asked = Asked()
     for number, question in enumerate(questions, 1):
         label = f"question {number}"
-        for text in _wrong(question):
-            problems.add(subject.place, f"{label} {text}")
+        if question.state and "contents" in question.state:
+            problems.add(subject.place, f"{label} shows contents, which only a judge can; drop it from state")
         factors = _factors(question)
         varied = _varied(factors, subject, label, asked.notes, problems)
         if factors and not varied:
@@ -77,15 +75,6 @@ _NO_MODEL = (
     "has no model; give it model=, set question.model or judge.model in an option, "
     f"or [analysis] model in {CONFIG_NAME}"
 )
-
-
-def _wrong(question: Question) -> Iterator[str]:
-    if question.choices is not None and question.across is not None:
-        yield "has choices and across; a pairwise question is answered by a side, so drop one of them"
-    if question.choices is not None and len(set(question.choices)) < 2:
-        yield "needs two different choices or more; without any it is answered in words"
-    if question.state and "contents" in question.state:
-        yield "shows contents, which only a judge can; drop it from state"
 
 
 def _factors(question: Question) -> tuple[Factor, ...]:

@@ -29,7 +29,7 @@ def case_keys(keys: Sequence[str]) -> tuple[str, ...]:
     words = [word(key) for key in keys]
     taken = Counter(words)
     return tuple(
-        plain if plain == key or (plain and taken[plain] == 1) else f"{plain or 'case'}-{_digest(key)}"
+        plain if plain and (plain == key or taken[plain] == 1) else f"{plain or 'case'}-{_digest(key)}"
         for key, plain in zip(keys, words, strict=True)
     )
 
