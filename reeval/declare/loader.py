@@ -98,8 +98,8 @@ def _report(error: BaseException, root: Path, path: str) -> str:
 def _trimmed(error: BaseException, root: Path) -> str:
     """Return the traceback without the frames of reeval and of the import system."""
     told = traceback.TracebackException.from_exception(error, compact=True)
-    if told.filename is not None:  # of a SyntaxError
-        told.filename = _relative(told.filename, root)
+    if isinstance(error, SyntaxError):
+        told.filename = _relative(error.filename or "", root)
     each: traceback.TracebackException | None = told
     while each is not None:
         kept = [frame for frame in each.stack if not _is_machinery(frame.filename)][-_FRAMES:]

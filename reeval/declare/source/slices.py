@@ -19,6 +19,7 @@ FunctionNode = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
 ImportNode = ast.Import | ast.ImportFrom
 
 _MEANINGLESS = {"ctx", "kind", "type_comment"}
+_NOTED = {ast.Name, ast.AugAssign, ast.Import, ast.ImportFrom}
 _DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 _BLOCKS = ("body", "orelse", "finalbody", "handlers", "cases")
 
@@ -31,6 +32,9 @@ class Part:
     text: str
     """Equal for code that means the same to the parser, in every version of Python."""
     names: frozenset[str]
+    """What it reads."""
+    stores: frozenset[str]
+    """What it assigns and deletes."""
     imports: tuple[ImportNode, ...]
 
     @property
@@ -95,12 +99,13 @@ class Slicer:
     def _statements(self, scope: ast.AST) -> list[Part]:
         if scope not in self._scopes:
             nodes = [node for node in getattr(scope, "body", ()) if node not in self._declared]
-            self._scopes[scope] = [read_part(node, self._declared) for node in nodes]
+            self._scopes[scope] = [read_part(one, self._declared) for node in nodes for one in _single(node)]
         return self._scopes[scope]
 
     @cached_property
     def _used(self) -> frozenset[str]:
-        return read_part(self._tree).names
+        whole = read_part(self._tree)
+        return whole.names | whole.stores
 
     def _find_functions(self) -> None:
         waiting: list[tuple[ast.AST, tuple[FunctionNode, ...]]] = [(self._tree, ())]
@@ -133,8 +138,7 @@ def first_line(node: FunctionNode) -> int:
 def read_part(node: ast.AST, without: AbstractSet[ast.AST] = frozenset()) -> Part:
     """Read a node in one pass, leaving out the nodes ``without`` and what is in them."""
     out: list[str] = []
-    names: set[str] = set()
-    imports: list[ImportNode] = []
+    noted: list[Any] = []
     waiting: list[Any] = [node]
     while waiting:
         item = waiting.pop()
@@ -146,17 +150,29 @@ def read_part(node: ast.AST, without: AbstractSet[ast.AST] = frozenset()) -> Par
         elif not issubclass(kind, ast.AST):
             out.append(repr(item))
         elif item not in without:
-            if kind is ast.Name:
-                names.add(item.id)
-            elif kind is ast.Import or kind is ast.ImportFrom:
-                imports.append(item)
+            if kind in _NOTED:
+                noted.append(item)
             out.append(kind.__name__)
             waiting.append(_END)
             for field, mark in _fields(kind):
                 value = getattr(item, field, None)
                 if value is not None and value != []:
                     waiting += (value, mark)
-    return Part(node=node, text=" ".join(out), names=frozenset(names), imports=tuple(imports))
+    return Part(
+        node=node,
+        text=" ".join(out),
+        names=frozenset(name for item in noted if (name := _read_name(item)) is not None),
+        stores=frozenset(
+            item.id for item in noted if item.__class__ is ast.Name and not isinstance(item.ctx, ast.Load)
+        ),
+        imports=tuple(item for item in noted if isinstance(item, ImportNode)),
+    )
+
+
+def _read_name(node: ast.AST) -> str | None:
+    if isinstance(node, ast.AugAssign):
+        return node.target.id if isinstance(node.target, ast.Name) else None
+    return node.id if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load) else None
 
 
 class _Mark(str):
@@ -184,4 +200,13 @@ def _touched(part: Part) -> frozenset[str]:
         targets = node.targets if isinstance(node, ast.Assign) else [node.target]
         # The name below an attribute or a subscript as well: CONFIG["x"] = 1 is about CONFIG.
         return frozenset(inner.id for target in targets for inner in ast.walk(target) if isinstance(inner, ast.Name))
-    return part.names
+    return part.names | part.stores
+
+
+def _single(node: ast.AST) -> list[ast.AST]:
+    """Return an import statement as one statement for each name: each matters on its own."""
+    if isinstance(node, ast.Import):
+        return [ast.copy_location(ast.Import([alias]), node) for alias in node.names]
+    if isinstance(node, ast.ImportFrom):
+        return [ast.copy_location(ast.ImportFrom(node.module, [alias], node.level), node) for alias in node.names]
+    return [node]
