@@ -6,21 +6,21 @@ import os
 import sys
 from collections.abc import Callable, Iterable, Mapping
 from functools import wraps
-from typing import TYPE_CHECKING, ParamSpec, Protocol, TextIO
+from typing import TYPE_CHECKING, ParamSpec, TextIO
 
 import typer
 
 from reeval.errors import ExitCode, UserError
-from reeval.protocols import Reporter
 
 if TYPE_CHECKING:
-    from reeval.report.live.plain import Verbosity
+    from reeval.report.live.events import JsonReporter
+    from reeval.report.live.plain import PlainReporter, Verbosity
+    from reeval.report.live.terminal import LiveReporter
     from reeval.report.screen.evidence import RunReader
     from reeval.report.screen.failures import Page
     from reeval.secrets import Masker
 
 __all__ = [
-    "ClosingReporter",
     "guarded",
     "is_live",
     "make_page",
@@ -33,14 +33,6 @@ __all__ = [
 
 P = ParamSpec("P")
 _NARROWEST = 20
-
-
-class ClosingReporter(Reporter, Protocol):
-    """A reporter that must be closed, also when the run breaks."""
-
-    def close(self) -> None:
-        """Write what is left and give the terminal back."""
-        ...
 
 
 def wants_color(stream: TextIO, environ: Mapping[str, str] = os.environ) -> bool:
@@ -87,8 +79,8 @@ def make_reporter(
     as_json: bool = False,
     live: bool = True,
     done: int = 0,
-) -> ClosingReporter:
-    """Return who tells the run on stdout: events, a live block, or plain lines where no block can be.
+) -> JsonReporter | LiveReporter | PlainReporter:
+    """Return who tells the run on stdout: events, a live block, or plain lines where no block can be. Close it.
 
     ``done`` attempts of the plan have a record already (resume), and will not be told.
     """

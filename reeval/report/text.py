@@ -6,6 +6,7 @@ Widths are terminal cells: a wide character takes two, a combining one none.
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from unicodedata import category, combining, east_asian_width
 
 __all__ = ["bounded", "cut", "escape", "one_line", "pad", "printable", "width", "wrap"]
@@ -44,6 +45,7 @@ def width(text: str) -> int:
     return sum(map(_cells, text))
 
 
+@lru_cache(maxsize=4096)
 def _cells(char: str) -> int:
     if combining(char) or category(char) in {"Mn", "Me", "Cf"}:
         return 0

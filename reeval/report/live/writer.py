@@ -73,9 +73,10 @@ class LineWriter:
     def _run(self) -> None:
         while True:
             woken = self._wake.wait(self._patience())
-            if self._stop.wait(FLUSH_EVERY if woken else 0):
-                return
+            self._stop.wait(FLUSH_EVERY if woken else 0)
             with self._lock:
+                if self._stop.is_set():  # asked under the lock, or ``close`` could be forgotten by ``clear``
+                    return
                 self._wake.clear()
                 if not woken and self._tick is not None:
                     self._beat(self._tick)

@@ -173,6 +173,17 @@ def test_closing_ends_its_thread_and_can_be_repeated() -> None:
     assert not [thread for thread in threading.enumerate() if thread.name == "reeval-lines"]
 
 
+def test_closing_never_waits_for_a_heartbeat() -> None:
+    began = time.monotonic()
+    for _ in range(50):
+        reporter = PlainReporter(io.StringIO(), masker=NOBODY)
+        reporter.run_started(plan(planned()), start(), [])
+        reporter.attempt_finished(planned_attempt(), attempt())
+        time.sleep(0.051)  # the thread is about to write
+        reporter.close()
+    assert time.monotonic() - began < 30
+
+
 SCRIPT = """
 import sys
 from tests.report.records import *
