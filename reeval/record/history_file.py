@@ -15,6 +15,7 @@ import tempfile
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -24,7 +25,7 @@ from reeval.errors import RecordError
 from reeval.record.compile import load_record
 from reeval.record.history_rows import MAX_ROW, RowFiles
 from reeval.record.store import RunDirectory
-from reeval.record.tables import TABLES, create_statements, definition
+from reeval.record.tables import TABLES, create_statements
 from reeval.record.writer import writing
 
 __all__ = [
@@ -53,6 +54,11 @@ Runs = list[tuple[RunDirectory, Mark]]
 _BATCH = 20_000
 """Attempts that are brought in by one transaction."""
 _STAGING = "indexing-"
+_ABOUT = (
+    "CREATE SCHEMA about",
+    "CREATE TABLE about.indexed (run_id VARCHAR, size BIGINT, changed BIGINT, problem VARCHAR)",
+    "CREATE TABLE about.version (definition VARCHAR)",
+)
 
 
 class BusyError(RecordError):
@@ -133,10 +139,9 @@ def create(connection: Connection) -> None:
     with _transaction(connection):
         for statement in create_statements():
             connection.execute(statement)
-        connection.execute("CREATE SCHEMA about")
-        connection.execute("CREATE TABLE about.indexed (run_id VARCHAR, size BIGINT, changed BIGINT, problem VARCHAR)")
-        connection.execute("CREATE TABLE about.version (definition VARCHAR)")
-        connection.execute("INSERT INTO about.version VALUES (?)", [definition()])
+        for statement in _ABOUT:
+            connection.execute(statement)
+        connection.execute("INSERT INTO about.version VALUES (?)", [_version()])
     connection.execute("USE memory")
 
 
@@ -163,10 +168,15 @@ def is_current(connection: Connection, path: Path, runs: Runs) -> bool:
 def _indexed(connection: Connection) -> dict[str, Mark] | None:
     """Return the runs that are in the attached ``history``; None when it is of another version."""
     found = connection.execute("SELECT definition FROM history.about.version").fetchall()
-    if found != [(definition(),)]:
+    if found != [(_version(),)]:
         return None
-    rows = connection.execute("SELECT run_id, size, changed FROM history.about.indexed").fetchall()
-    return {run_id: (size, changed) for run_id, size, changed in rows}
+    rows = connection.execute("SELECT run_id, size, changed, problem FROM history.about.indexed").fetchall()
+    return {run_id: (size, changed) for run_id, size, changed, _ in rows}
+
+
+def _version() -> str:
+    """Return what a history of this reeval says of itself: another one has other tables."""
+    return sha256("\n".join([*create_statements(), *_ABOUT]).encode()).hexdigest()[:16]
 
 
 def problems(connection: Connection) -> list[str]:

@@ -210,12 +210,13 @@ class RunStore:
     def list(self) -> Sequence[RunDirectory]:
         """Return every run, the newest first."""
         try:
-            names = sorted((entry.name for entry in os.scandir(self.runs) if entry.is_dir()), reverse=True)
+            entries = [entry for entry in os.scandir(self.runs) if entry.is_dir() and not entry.name.startswith(".")]
         except FileNotFoundError:
             return []
         except OSError as error:
             raise RecordError(f"{self.runs}: cannot be read: {(error.strerror or str(error)).lower()}") from error
-        return [run for name in names if (run := RunDirectory(self.runs / name)).journal.is_file()]
+        runs = (RunDirectory(self.runs / name) for name in sorted((entry.name for entry in entries), reverse=True))
+        return [run for run in runs if run.journal.is_file()]
 
     def find(self, ref: str) -> RunDirectory:
         """Return the run that ``ref`` names: ``last``, an id, the beginning of one, or a directory."""

@@ -7,10 +7,9 @@ Times are UTC, durations seconds, costs US dollars; NULL is unknown or does not 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from hashlib import sha256
 from typing import Literal
 
-__all__ = ["TABLES", "VIEWS", "Column", "Table", "View", "create_statements", "definition", "table_list"]
+__all__ = ["TABLES", "VIEWS", "Column", "Table", "View", "create_statements", "table_list"]
 
 Type = Literal["VARCHAR", "VARCHAR[]", "INTEGER", "BIGINT", "DOUBLE", "BOOLEAN", "TIMESTAMP"]
 
@@ -329,11 +328,6 @@ VIEWS: tuple[View, ...] = (
 def create_statements() -> list[str]:
     """Return the SQL that makes the empty tables."""
     return [f'CREATE TABLE "{table.name}" ({_specs(table)})' for table in TABLES]
-
-
-def definition() -> str:
-    """Return a digest of all tables: a history file with another one is of another version."""
-    return sha256(repr((TABLES, VIEWS)).encode()).hexdigest()[:16]
 
 
 def table_list() -> str:
