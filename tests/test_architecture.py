@@ -31,6 +31,7 @@ HOMES = {
     "jinja2": ("reeval/report/",),
     "typer": ("reeval/cli/",),
     "rich": ("reeval/report/live/terminal", "reeval/cli/"),
+    "pydantic_core": ("reeval/plan/", "reeval/declare/"),
     "pydantic": ("reeval/plan/", "reeval/declare/", "reeval/grade/matches"),
     "msgspec": (
         "reeval/usage.py",

@@ -82,7 +82,7 @@ def _profile_layer(config: Config, selection: Selection) -> Layer | None:
         return None
     if name not in config.profiles:
         known = hint(name, config.profiles)
-        raise PlanError(f"there is no profile {name!r}; {known} A profile is a table [profile.NAME] of {CONFIG_NAME}")
+        raise PlanError(f"there is no profile {name!r} (a [profile.NAME] table of {CONFIG_NAME}); {known}")
     table = config.profiles[name]
 
     def place(option: str) -> str:

@@ -184,10 +184,20 @@ def test_a_table_that_no_eval_uses_is_checked_unless_its_kind_comes_later(tmp_pa
     ]
 
 
+TABLE = "table of reeval.config.toml"
+
 NAMES = [
-    ({}, {"options": {"harness": "tersee"}}, f"{FILE}:10: there is no harness 'tersee'; did you mean 'terse'?"),
+    (
+        {},
+        {"options": {"harness": "tersee"}},
+        f"{FILE}:10: there is no harness 'tersee' (a [harness.NAME] {TABLE}); did you mean 'terse'?",
+    ),
     ({}, {"options": {"harness": "codex:gpt-x"}}, f"{FILE}:10: harness 'codex:gpt-x': the kind 'codex' is not in this"),
-    ({"harnesses": ("tersee",)}, {}, "--harness: there is no harness 'tersee'; did you mean 'terse'?"),
+    (
+        {"harnesses": ("tersee",)},
+        {},
+        f"--harness: there is no harness 'tersee' (a [harness.NAME] {TABLE}); did you mean 'terse'?",
+    ),
     ({}, {"options": {"harness": []}}, f"{FILE}:10: harness names none; name one, or drop it"),
     ({}, {"options": {"harness": {"only": ["x"]}}}, f"{FILE}:10: harness only='x' is not among the inherited"),
     (
@@ -198,9 +208,13 @@ NAMES = [
     (
         {},
         {"options": {"environment": "x"}},
-        f"{FILE}:10: there is no environment 'x'; there are none An environment is",
+        f"{FILE}:10: there is no environment 'x' (an [environment.NAME] {TABLE}); there are none",
     ),
-    ({}, {"options": {"sandbox": "lokal"}}, f"{FILE}:10: there is no sandbox 'lokal'; did you mean 'local'?"),
+    (
+        {},
+        {"options": {"sandbox": "lokal"}},
+        f"{FILE}:10: there is no sandbox 'lokal' (a [sandbox.NAME] {TABLE}); did you mean 'local'?",
+    ),
     ({}, {"options": {"sandbox": "docker"}}, f"{FILE}:10: sandbox 'docker': the kind 'docker' is not in this version"),
 ]
 
@@ -213,14 +227,14 @@ def test_an_unknown_name_is_told_where_it_was_written(tmp_path, selection, field
 
 def test_a_mistake_in_the_config_is_told_once_and_there(tmp_path):
     config = TWO_HARNESSES + '[defaults]\nharness = "ters"\nsandbox = "x"\n'
-    assert [line.partition(";")[0] for line in refusal(tmp_path, an_eval("a"), an_eval("b"), config=config)] == [
+    assert [line.partition(" (a")[0] for line in refusal(tmp_path, an_eval("a"), an_eval("b"), config=config)] == [
         "reeval.config.toml:7: there is no harness 'ters'",
     ]
 
 
 def test_a_mistake_in_a_profile_is_told_there(tmp_path):
     config = TWO_HARNESSES + '[profile.ci]\ndefaults.sandbox = "x"\nlimit.harness = ["y", "terse"]\n'
-    assert [line.partition(";")[0] for line in refusal(tmp_path, an_eval(), config=config, profile="ci")] == [
+    assert [line.partition(" (a")[0] for line in refusal(tmp_path, an_eval(), config=config, profile="ci")] == [
         "reeval.config.toml:7: there is no sandbox 'x'",
         "reeval.config.toml:8: there is no harness 'y'",
     ]
@@ -229,7 +243,9 @@ def test_a_mistake_in_a_profile_is_told_there(tmp_path):
 def test_an_unknown_profile_is_refused(tmp_path):
     config = TWO_HARNESSES + "[profile.nightly]\n"
     (line,) = refusal(tmp_path, an_eval(), config=config, profile="nightli")
-    assert line.startswith("there is no profile 'nightli'; did you mean 'nightly'?")
+    assert line.startswith(
+        "there is no profile 'nightli' (a [profile.NAME] table of reeval.config.toml); did you mean 'nightly'?"
+    )
 
 
 def test_problems_of_all_evals_are_told_together(tmp_path):

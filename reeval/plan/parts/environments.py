@@ -52,9 +52,7 @@ class Environments:
 
     def _unknown(self, name: str) -> str:
         known = hint(name, self._config.environments)
-        return (
-            f"there is no environment {name!r}; {known} An environment is a table [environment.NAME] of {CONFIG_NAME}"
-        )
+        return f"there is no environment {name!r} (an [environment.NAME] table of {CONFIG_NAME}); {known}"
 
 
 def _refused(id: str, environment: Environment, known: Environment | None) -> str | None:

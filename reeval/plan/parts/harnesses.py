@@ -57,7 +57,7 @@ class Harnesses:
         if kind in _LATER:
             return f"harness {name!r}: the kind {kind!r} {LATER}"
         known = (*self._config.harnesses, *self._catalog.harnesses)
-        return f"there is no harness {name!r}; {hint(name, known)} A harness is a [harness.NAME] table of {CONFIG_NAME}"
+        return f"there is no harness {name!r} (a [harness.NAME] table of {CONFIG_NAME}); {hint(name, known)}"
 
     def check_tables(self) -> None:
         """Find misspelt keys and wrong values also in tables that no eval uses; a later kind's table may wait."""

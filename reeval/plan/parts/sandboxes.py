@@ -82,7 +82,7 @@ class Sandboxes:
             return place, f"sandbox {name!r}: the kind {kind!r} {LATER}; there is {', '.join(map(repr, sorted(kinds)))}"
         if table is None:
             known = hint(name, (*self._config.sandboxes, *kinds))
-            return place, f"there is no sandbox {name!r}; {known} A sandbox is a [sandbox.NAME] table of {CONFIG_NAME}"
+            return place, f"there is no sandbox {name!r} (a [sandbox.NAME] table of {CONFIG_NAME}); {known}"
         if "kind" not in table:
             return place, f"sandbox {name!r} needs its kind, such as kind = {DEFAULT_SANDBOX!r}"
         return place, f"sandbox {name!r}: there is no kind {kind!r}; {hint(kind, kinds)}"
