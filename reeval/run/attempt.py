@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from inspect import unwrap
 from typing import Any
 
 import anyio
+import msgspec
 
 from reeval.declare.asserts import failed_asserts
 from reeval.errors import Phase
@@ -48,8 +48,7 @@ _HANDLES: dict[tuple[EvalKind, bool], Callable[[Entry, Calls], Any]] = {
 """By kind, and whether the body is a plain ``def``."""
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class AttemptJob:
+class AttemptJob(msgspec.Struct, frozen=True, kw_only=True):
     """One attempt with everything it needs."""
 
     attempt: PlannedAttempt
@@ -66,8 +65,7 @@ class AttemptJob:
     tries: int = 1
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class AttemptResult:
+class AttemptResult(msgspec.Struct, frozen=True, kw_only=True):
     """A record that is not written yet."""
 
     record: AttemptRecord

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+
+import msgspec
 
 from reeval.schema.plan import Plan, PlannedAttempt
 
@@ -14,13 +15,12 @@ Lane = tuple[str, str]
 """The harness and the sandbox of an attempt: what its limits depend on."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class Limits:
+class Limits(msgspec.Struct, frozen=True, kw_only=True):
     """How many attempts may run at once; what is not in a mapping has no limit of its own."""
 
     run: int
-    harnesses: Mapping[str, int] = field(default_factory=dict)
-    sandboxes: Mapping[str, int] = field(default_factory=dict)
+    harnesses: Mapping[str, int] = {}
+    sandboxes: Mapping[str, int] = {}
 
 
 def limits_of(plan: Plan) -> Limits:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from typing import Any
+
+from msgspec.structs import replace
 
 from reeval.declare.loader import load_file
 from reeval.errors import InfrastructureError, Phase, PlanError, RecordError, UserError

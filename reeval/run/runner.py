@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass, replace
 
 import anyio
+import msgspec
 from anyio.abc import TaskGroup
 
 from reeval.errors import UserError
@@ -28,8 +28,7 @@ SHOWN = 50
 _BAD = frozenset({Outcome.ERROR, Outcome.FAIL, Outcome.REVIEW})
 
 
-@dataclass(frozen=True, kw_only=True)
-class RunOutcome:
+class RunOutcome(msgspec.Struct, frozen=True, kw_only=True):
     """How the run itself ended. What its attempts add up to is compiled from the journal."""
 
     state: RunState
@@ -61,7 +60,7 @@ class _Run:
         self._executor: Executor = tools.executor or LocalExecutor(tools)
         limits = limits_of(plan)
         ahead = (attempt for attempt in planned_attempts(plan) if attempt.key not in tools.done)
-        self._dispatcher = Dispatcher(ahead, replace(limits, run=1) if tools.debug else limits)
+        self._dispatcher = Dispatcher(ahead, msgspec.structs.replace(limits, run=1) if tools.debug else limits)
         self._tasks: TaskGroup | None = None
         self._state = RunState.COMPLETED
         self._notes: list[str] = []

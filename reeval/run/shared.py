@@ -5,11 +5,11 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Coroutine, Hashable
 from contextvars import Context
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
 
 import anyio.to_thread
+import msgspec
 
 from reeval.environments.prepare import prepare
 from reeval.environments.subject import Subject, subject_digest
@@ -23,8 +23,7 @@ __all__ = ["Shared", "SharedParts"]
 T = TypeVar("T")
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Shared:
+class Shared(msgspec.Struct, frozen=True, kw_only=True):
     """What every attempt of a cell starts from."""
 
     environment: Environment | None

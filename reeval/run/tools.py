@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
+
+import msgspec
 
 from reeval.protocols import Catalog, Executor, Recorder, Reporter
 from reeval.secrets import Masker
@@ -15,8 +16,7 @@ CACHE = Path(".reeval", "cache")
 """Where prepared environments are kept, from the project's root."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class Tools:
+class Tools(msgspec.Struct, frozen=True, kw_only=True):
     """Everything that is wired into one run."""
 
     catalog: Catalog

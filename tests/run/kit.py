@@ -8,12 +8,12 @@ import shutil
 import tempfile
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import anyio
-import anyio.to_thread
+from msgspec.structs import replace
 
 from reeval.authoring import Command
 from reeval.declare.loader import load_file

@@ -22,11 +22,11 @@ stage.write('''
 import anyio, os, subprocess, time
 from pathlib import Path
 @evaluate("waits")
-async def waits(c):
+WORD waits(c):
     if c.run == 1:
         c.check(1, equals(1))
         return
-    await c.exec("true")
+    AWAIT c.exec("true")
     Path("begun").touch()
     BODY
 ''')
@@ -36,10 +36,11 @@ print(json.dumps([outcome.state, runs, stage.sandbox.opened, stage.sandbox.close
 """
 
 
-def started(directory: Path, body: str) -> subprocess.Popen[str]:
+def started(directory: Path, body: str, word: str = "async def") -> subprocess.Popen[str]:
     """Start a run in a process of its own and wait until its bodies are at work."""
+    script = SCRIPT.replace("BODY", body).replace("WORD", word)
     process = subprocess.Popen(
-        [sys.executable, "-c", SCRIPT.replace("BODY", body), str(directory)],
+        [sys.executable, "-c", script.replace("AWAIT ", "await " if word == "async def" else ""), str(directory)],
         stdout=subprocess.PIPE,
         text=True,
         cwd=directory,
@@ -63,6 +64,17 @@ def test_the_first_signal_ends_the_run_in_order(tmp_path: Path, number: signal.S
         "interrupted: cleaning up and recording; press Ctrl-C again to leave at once",
         '["interrupted", [1], 2, 2]',
     ]
+
+
+@pytest.mark.parametrize(
+    "body", ["time.sleep(1000)", "c.exec('sleep 1000')", "with c.serve('sleep 1000'): c.exec('sleep 1000')"]
+)
+def test_a_plain_body_does_not_hold_up_the_end(tmp_path: Path, body: str) -> None:
+    process = started(tmp_path, body, word="def")
+    process.send_signal(signal.SIGINT)
+    out, _ = process.communicate(timeout=20)
+    assert out.splitlines()[-1] == '["interrupted", [1], 2, 2]'
+    assert process.returncode == 0
 
 
 @pytest.mark.parametrize("body", ['await c.exec("exec sleep 1000")', "time.sleep(1000)"])

@@ -59,6 +59,18 @@ async def writes(c):
     assert record.start_duration is not None
 
 
+def test_an_empty_workspace_is_a_beginning_too(stage: Stage) -> None:
+    stage.harnesses["terse"].answer = writes
+    record = stage.record("""
+@evaluate("writes")
+async def writes(c):
+    await c.exec("true")
+    await c.send("a.txt")
+    c.changed_paths(["a.txt"])
+""")
+    assert record.outcome == Outcome.PASS
+
+
 def test_usage_that_one_turn_does_not_report_is_unknown(stage: Stage) -> None:
     turns = iter([Turn(prompt="", usage=Usage(input=1, output=1)), Turn(prompt="")])
 

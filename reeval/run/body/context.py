@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Coroutine, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
-from dataclasses import dataclass
 from typing import Any, Generic, NoReturn, TypeVar
+
+import msgspec
 
 from reeval.authoring import ChangeStatus, Command, Match
 from reeval.errors import UsageError
@@ -33,8 +34,7 @@ T = TypeVar("T")
 NO_JUDGE = "no judge model is configured (judges come with models)"
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Body:
+class Body(msgspec.Struct, frozen=True, kw_only=True):
     """What a running body works on: all that one attempt collects."""
 
     attempt: PlannedAttempt

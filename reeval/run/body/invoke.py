@@ -8,10 +8,10 @@ import threading
 from collections.abc import Callable
 from contextlib import suppress
 from contextvars import copy_context
-from dataclasses import dataclass
 from typing import Any
 
 import anyio
+import msgspec
 from anyio.from_thread import BlockingPortal
 
 from reeval.declare.asserts import AssertSink, recording
@@ -34,8 +34,7 @@ _given_up: list[asyncio.Task[Any]] = []
 """Bodies that swallow every cancellation: collecting one would throw into it again, and again in vain."""
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class BodyRun:
+class BodyRun(msgspec.Struct, frozen=True, kw_only=True):
     """A body that is about to run."""
 
     name: str
@@ -51,8 +50,7 @@ class BodyRun:
     agent_acts: Callable[[], bool]
 
 
-@dataclass(kw_only=True, slots=True)
-class BodyEnd:
+class BodyEnd(msgspec.Struct, kw_only=True):
     """How a body ended."""
 
     error: BaseException | None = None

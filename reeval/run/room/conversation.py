@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from time import monotonic
 
 import anyio
+import msgspec
 from msgspec.structs import replace
 
 from reeval.errors import InfrastructureError, Phase, UsageError
@@ -21,8 +21,7 @@ LAST_LOOK = 30.0
 """Seconds that looking at the changes of a turn that was cut may take."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Begun:
+class _Begun(msgspec.Struct, frozen=True):
     """A turn that has not ended."""
 
     prompt: str
@@ -106,7 +105,7 @@ class Conversation:
     async def _changes(self, begun: _Begun) -> Changes:
         sandbox = self._room.started
         # A sandbox that started in this very turn was looked at as soon as it was ready.
-        before = begun.before or self._room.first_look
+        before = self._room.first_look if begun.before is None else begun.before
         if sandbox is None or before is None:
             return Changes()
         with adapted(Phase.SANDBOX, "what the agent changed could not be found out"):

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, ExitStack, asynccontextmanager, contextmanager
-from dataclasses import dataclass
 from time import monotonic
 from typing import Any, TypeVar
 
 import anyio
+import msgspec
 
 from reeval.errors import InfrastructureError, Phase
 from reeval.protocols import Harness, Sandbox, SandboxKind, SandboxRequest, Session, Snapshot
@@ -26,8 +26,7 @@ TAIL = 4000
 """Characters of a failed setup step's output that are kept."""
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class RoomRequest:
+class RoomRequest(msgspec.Struct, frozen=True, kw_only=True):
     """What an attempt's room is made of."""
 
     sandbox: SandboxRequest
