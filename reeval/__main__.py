@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import sys
+
 __all__ = ["main"]
 
 
 def main() -> None:
     """Run the command line."""
     from reeval.cli.app import app
+    from reeval.cli.argv import with_default_runs
 
-    app()
+    app(with_default_runs(sys.argv[1:]))
 
 
 if __name__ == "__main__":

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from reeval.cli.arguments import Kind, Paths, Profile
 from reeval.cli.output import guarded, make_page, print_lines
 
 if TYPE_CHECKING:
@@ -16,9 +17,6 @@ if TYPE_CHECKING:
 
 __all__ = ["check"]
 
-Paths = Annotated[list[str] | None, typer.Argument(metavar="[PATH[::NAME]]...", help="Files, folders, groups, evals.")]
-Kind = Annotated[str | None, typer.Option("--kind", help="pass-fail or scored, where both are selected.")]
-Profile = Annotated[str | None, typer.Option("--profile", help="A [profile.NAME] of the config.")]
 Json = Annotated[bool, typer.Option("--json", help="One JSON object.")]
 
 
@@ -51,9 +49,9 @@ def check(paths: Paths = None, kind: Kind = None, profile: Profile = None, as_js
     print_lines([_as_json(counts, notes)] if as_json else _lines(counts, notes))
 
 
-def _plans(project: Project, paths: list[str] | None, kind: str | None, profile: str | None) -> list[Plan]:
+def _plans(project: Project, paths: list[str] | None, kind: EvalKind | None, profile: str | None) -> list[Plan]:
     """Plan the selection; and the other kind as well, where only the config's ``kind`` left it out."""
-    from reeval.cli.select import collect, kind_of, typed_paths
+    from reeval.cli.select import collect, typed_paths
     from reeval.plan.build import build_plan
     from reeval.schema.plan import Selection
 
@@ -63,7 +61,7 @@ def _plans(project: Project, paths: list[str] | None, kind: str | None, profile:
     def plan(kind: EvalKind | None) -> Plan:
         return build_plan(files, project.config, Selection(paths=typed, kind=kind, profile=profile), project.catalog)
 
-    first = plan(kind_of(kind))
+    first = plan(kind)
     if not first.left_out or kind is not None:
         return [first]
     return [first, plan("scored" if first.kind == "pass-fail" else "pass-fail")]

@@ -14,7 +14,7 @@ from reeval.cli.header import run_start
 from reeval.cli.output import make_reporter, print_error, print_lines, terminal_width
 from reeval.cli.project import Project
 from reeval.cli.select import make_plan
-from reeval.errors import ExitCode, PlanError
+from reeval.errors import ExitCode, PlanError, UsageError
 from reeval.secrets import Masker
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from reeval.schema.plan import Plan, Selection
     from reeval.schema.record import AttemptRecord, RunRecord
 
-__all__ = ["Request", "dry_run_of", "launch", "resume_run"]
+__all__ = ["Request", "dry_run_of", "launch", "refuse_selection", "resume_run"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -72,6 +72,16 @@ def launch(project: Project, selection: Selection, request: Request) -> ExitCode
     masker = _ready(plan, os.environ)
     with project.store.create(masker) as writer:
         return _run(project, _Job(plan=plan, writer=writer, masker=masker), request)
+
+
+def refuse_selection(selection: Selection, *, dry_run: bool) -> None:
+    """Refuse what does not go with a resumed run, which takes its selection from the record."""
+    from reeval.schema.plan import Selection
+
+    if selection != Selection():
+        raise UsageError("a resumed run keeps its own selection; leave out paths, -k, --tag, --kind, --harness, …")
+    if dry_run:
+        raise UsageError("--dry-run shows a new run; a resumed one says in its header what it keeps")
 
 
 def resume_run(project: Project, request: Request, ref: str, *, errors: bool) -> ExitCode:

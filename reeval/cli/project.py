@@ -27,11 +27,12 @@ class Project:
 
 def build_catalog() -> Catalog:
     """Return every kind of harness and sandbox there is."""
-    from reeval.harnesses import command, fake
+    from reeval.harnesses.command import KIND as COMMAND
+    from reeval.harnesses.fake import KIND as FAKE
     from reeval.sandboxes.local import LocalSandboxKind
 
     local = LocalSandboxKind()
-    return Catalog(harnesses={kind.name: kind for kind in (command.KIND, fake.KIND)}, sandboxes={local.name: local})
+    return Catalog(harnesses={kind.name: kind for kind in (COMMAND, FAKE)}, sandboxes={local.name: local})
 
 
 def open_project(start: Path | None = None) -> Project:

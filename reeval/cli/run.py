@@ -7,28 +7,28 @@ from typing import Annotated
 
 import typer
 
+from reeval.cli.arguments import Kind, Paths, Profile
 from reeval.cli.output import guarded
 
 __all__ = ["run"]
 
-Paths = Annotated[
-    list[str] | None,
-    typer.Argument(metavar="[PATH[::NAME]]...", help="Files, folders, or one group or eval in a file."),
-]
 Keyword = Annotated[
     str | None, typer.Option("-k", metavar="EXPR", help="Evals whose id or tags match, such as 'greet and not slow'.")
 ]
-Tags = Annotated[list[str] | None, typer.Option("--tag", "-t", help="Evals with this tag. Repeat for more.")]
-Kind = Annotated[str | None, typer.Option("--kind", help="pass-fail or scored: a run holds one kind.")]
-Harnesses = Annotated[
-    list[str] | None, typer.Option("--harness", "--agent", help="Replace the harnesses. Repeat for more.")
+Tags = Annotated[
+    list[str] | None, typer.Option("--tag", "-t", metavar="TAG", help="Evals with this tag. Repeat for more.")
 ]
-Runs = Annotated[int | None, typer.Option("--runs", "-r", min=1, help="Attempts of each cell.")]
-Profile = Annotated[str | None, typer.Option("--profile", help="A [profile.NAME] of the config.")]
-MaxConcurrent = Annotated[int | None, typer.Option("--max-concurrent", "-n", min=1, help="Attempts at once.")]
+Harnesses = Annotated[
+    list[str] | None,
+    typer.Option("--harness", "--agent", metavar="NAME", help="Replace the harnesses. Repeat for more."),
+]
+Runs = Annotated[int | None, typer.Option("--runs", "-r", min=1, metavar="N", help="Attempts of each cell.")]
+MaxConcurrent = Annotated[
+    int | None, typer.Option("--max-concurrent", "-n", min=1, metavar="N", help="Attempts at once.")
+]
 DryRun = Annotated[bool, typer.Option("--dry-run", help="Show exactly what would run, and start nothing.")]
 FailFast = Annotated[bool, typer.Option("--fail-fast", "-x", help="Stop at the first attempt that does not pass.")]
-MaxFailures = Annotated[int | None, typer.Option("--max-failures", min=1, help="Stop after this many.")]
+MaxFailures = Annotated[int | None, typer.Option("--max-failures", min=1, metavar="N", help="Stop after this many.")]
 LastFailed = Annotated[bool, typer.Option("--last-failed", help="Only the evals that did not pass in the last run.")]
 Resume = Annotated[
     str | None, typer.Option("--resume", metavar="[RUN]", help="Go on with an interrupted run; default the last.")
@@ -76,10 +76,9 @@ def run(
     reeval run --dry-run                         only show the plan
     reeval run --resume                          go on where the last run stopped
     """
-    from reeval.cli.launch import Request, dry_run_of, launch, resume_run
+    from reeval.cli.launch import Request, dry_run_of, launch, refuse_selection, resume_run
     from reeval.cli.project import open_project
-    from reeval.cli.select import failed_evals, kind_of, typed_paths
-    from reeval.schema.plan import Selection
+    from reeval.cli.select import typed_selection
 
     project = open_project()
     request = Request(
@@ -91,16 +90,10 @@ def run(
         junit=junit,
         verbosity="quiet" if quiet else "verbose" if verbose else "normal",
     )
-    if resume or retry_errors:
-        raise typer.Exit(resume_run(project, request, resume or retry_errors or "last", errors=bool(retry_errors)))
-    selection = Selection(
-        paths=typed_paths(project, paths),
-        keyword=keyword,
-        tags=tuple(tag or ()),
-        kind=kind_of(kind),
-        harnesses=tuple(harness or ()),
-        runs=runs,
-        profile=profile,
-        evals=failed_evals(project) if last_failed else (),
+    selection = typed_selection(
+        project, paths, tag, harness, last_failed, keyword=keyword, kind=kind, runs=runs, profile=profile
     )
+    if ref := resume or retry_errors:
+        refuse_selection(selection, dry_run=dry_run)
+        raise typer.Exit(resume_run(project, request, ref, errors=bool(retry_errors)))
     raise typer.Exit(dry_run_of(project, selection, request) if dry_run else launch(project, selection, request))

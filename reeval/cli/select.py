@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, cast, get_args
+from typing import TYPE_CHECKING
 
 from reeval.cli.project import Project
 from reeval.errors import UsageError
@@ -13,7 +13,34 @@ if TYPE_CHECKING:
     from reeval.schema.plan import Plan, Selection
     from reeval.schema.spec import EvalKind, FileSpec
 
-__all__ = ["collect", "failed_evals", "kind_of", "make_plan", "typed_paths"]
+__all__ = ["collect", "make_plan", "typed_paths", "typed_selection"]
+
+
+def typed_selection(
+    project: Project,
+    paths: Sequence[str] | None,
+    tags: Sequence[str] | None,
+    harnesses: Sequence[str] | None,
+    last_failed: bool,
+    *,
+    keyword: str | None,
+    kind: EvalKind | None,
+    runs: int | None,
+    profile: str | None,
+) -> Selection:
+    """Return the selection that the flags of ``reeval run`` mean."""
+    from reeval.schema.plan import Selection
+
+    return Selection(
+        paths=typed_paths(project, paths),
+        keyword=keyword,
+        tags=tuple(tags or ()),
+        kind=kind,
+        harnesses=tuple(harnesses or ()),
+        runs=runs,
+        profile=profile,
+        evals=_failed_evals(project) if last_failed else (),
+    )
 
 
 def typed_paths(project: Project, paths: Sequence[str] | None) -> tuple[str, ...]:
@@ -42,16 +69,7 @@ def make_plan(project: Project, selection: Selection) -> Plan:
     return build_plan(collect(project, selection.paths), project.config, selection, project.catalog)
 
 
-def kind_of(text: str | None) -> EvalKind | None:
-    """Read ``--kind``."""
-    from reeval.schema.spec import EvalKind
-
-    if text is not None and text not in get_args(EvalKind):
-        raise UsageError(f"--kind is {text!r}; write pass-fail or scored")
-    return cast("EvalKind | None", text)
-
-
-def failed_evals(project: Project) -> tuple[str, ...]:
+def _failed_evals(project: Project) -> tuple[str, ...]:
     """Return the ids of the evals of the last run that have an attempt which neither passed nor was skipped."""
     from reeval.record.compile import compile_record
     from reeval.schema.record import Outcome
