@@ -5,9 +5,10 @@ from __future__ import annotations
 import hashlib
 import os
 import shutil
+import signal
 import tempfile
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -89,15 +90,16 @@ class PlainSandbox:
         self, command: Command, *, env: Mapping[str, str] | None = None, stdin: bytes | None = None
     ) -> CommandResult:
         argv = ["/bin/sh", "-c", command] if isinstance(command, str) else list(command)
-        process = await anyio.open_process(argv, cwd=self.directory, env={**os.environ, **(env or {})}, stderr=-1)
+        process = await anyio.open_process(
+            argv, cwd=self.directory, env={**os.environ, **(env or {})}, start_new_session=True
+        )
         try:
             async with process:
                 out = b"".join([chunk async for chunk in process.stdout or ()])
                 err = b"".join([chunk async for chunk in process.stderr or ()])
                 code = await process.wait()
         finally:
-            if process.returncode is None:
-                process.kill()
+            end_group(process)
         shown = command if isinstance(command, str) else " ".join(command)
         return CommandResult(command=shown, exit_code=code, stdout=out.decode(), stderr=err.decode())
 
@@ -106,9 +108,12 @@ class PlainSandbox:
         self, command: Command, *, env: Mapping[str, str] | None = None, stdin: bytes | None = None
     ) -> AsyncIterator[PlainProcess]:
         argv = ["/bin/sh", "-c", command] if isinstance(command, str) else list(command)
-        async with await anyio.open_process(argv, cwd=self.directory, env={**os.environ, **(env or {})}) as process:
-            yield PlainProcess(process)
-            process.kill()
+        variables = {**os.environ, **(env or {})}
+        async with await anyio.open_process(argv, cwd=self.directory, env=variables, start_new_session=True) as process:
+            try:
+                yield PlainProcess(process)
+            finally:
+                end_group(process)
 
     async def read(self, path: str, limit: int | None = None) -> bytes:
         return (self.directory / path).read_bytes()[:limit]
@@ -133,6 +138,11 @@ class PlainSandbox:
             if before.get(path) != after.get(path)
         ]
         return Changes(files=tuple(changed), patch="".join(f"{one.status} {one.path}\n" for one in changed))
+
+
+def end_group(process: anyio.abc.Process) -> None:
+    with suppress(ProcessLookupError):
+        os.killpg(process.pid, signal.SIGKILL)
 
 
 class PlainProcess:
