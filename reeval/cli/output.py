@@ -41,12 +41,17 @@ def wants_color(stream: TextIO, environ: Mapping[str, str] = os.environ) -> bool
         return False
     if environ.get("FORCE_COLOR"):
         return environ["FORCE_COLOR"] != "0"
-    return is_live(stream, environ)
+    return stream.isatty() and _moves(environ)
 
 
 def is_live(stream: TextIO, environ: Mapping[str, str] = os.environ) -> bool:
-    """Say whether the stream is a terminal that can move its cursor."""
-    return stream.isatty() and environ.get("TERM", "") not in {"", "dumb"}
+    """Say whether the stream is a terminal that can move its cursor and draw the marks of a live block."""
+    utf = (stream.encoding or "").lower().startswith("utf")
+    return utf and stream.isatty() and _moves(environ)
+
+
+def _moves(environ: Mapping[str, str]) -> bool:
+    return environ.get("TERM", "") not in {"", "dumb"}
 
 
 def terminal_width(stream: TextIO, environ: Mapping[str, str] = os.environ) -> int | None:

@@ -16,6 +16,14 @@ ROOT = Path(__file__).parents[2]
 
 
 class Terminal(io.StringIO):
+    def __init__(self, encoding: str = "utf-8") -> None:
+        super().__init__()
+        self._encoding = encoding
+
+    @property
+    def encoding(self) -> str:
+        return self._encoding
+
     def isatty(self) -> bool:
         return True
 
@@ -46,6 +54,7 @@ def test_color_is_decided_by_variables_then_by_the_terminal(
 def test_only_a_capable_terminal_is_live() -> None:
     assert is_live(Terminal(), {"TERM": "xterm"})
     assert not is_live(Terminal(), {"TERM": "dumb"})
+    assert not is_live(Terminal("ascii"), {"TERM": "xterm"})
     assert not is_live(io.StringIO(), {"TERM": "xterm"})
 
 

@@ -14,6 +14,7 @@ from rich.text import Text
 from reeval.report.live.folds import EvalFolds
 from reeval.report.live.plain import Verbosity, attempt_details, attempt_line
 from reeval.report.live.progress import Progress, progress_lines
+from reeval.report.live.writer import LineWriter
 from reeval.report.screen.blocks import block
 from reeval.report.screen.ending import blocks, ending, header
 from reeval.report.screen.evidence import is_failing
@@ -27,6 +28,24 @@ __all__ = ["LiveReporter"]
 _REFRESHES = 8
 """A second."""
 _RUNNING_ROWS = 8
+
+
+class _Above:
+    """Prints above the live block."""
+
+    encoding = "utf-8"
+
+    def __init__(self, console: Console) -> None:
+        self._console = console
+
+    def write(self, text: str, /) -> None:
+        self._console.print(Text.from_ansi(text.removesuffix("\n")), soft_wrap=True)
+
+    def flush(self) -> None:
+        self._console.file.flush()
+
+    def fileno(self) -> int:
+        return self._console.file.fileno()
 
 
 class LiveReporter:
@@ -50,6 +69,8 @@ class LiveReporter:
             emoji=False,
             highlight=False,
         )
+        # One print draws the block anew: with thousands of results they must go out together.
+        self._writer = LineWriter(_Above(self._console), masker)
         self._live = Live(
             console=self._console,
             refresh_per_second=_REFRESHES,
@@ -62,7 +83,7 @@ class LiveReporter:
     def run_started(self, plan: Plan, start: RunStart, facts: Sequence[str]) -> None:
         """Print the header and begin to draw."""
         self._progress = Progress(total=plan.attempts - self._done, began=time.monotonic())
-        self._print([*header(plan, start, facts, self._page.ink, self._console.width), ""])
+        self._writer.write([*header(plan, start, facts, self._page.ink, self._console.width), ""], now=True)
         self._live.start()
         # A second Ctrl-C leaves at once, without a word to the terminal: it must not be left without a cursor.
         self._console.show_cursor(show=True)
@@ -84,32 +105,30 @@ class LiveReporter:
             result = block(done, ink=page.ink, cells=page.cells)
             lines += [*result, ""] if len(result) > 1 else result
         if lines:
-            self._print(lines)
+            self._writer.write(lines)
 
     def warning(self, text: str) -> None:
         """Print it above the block, at once."""
-        self._print(self._sized().lines(f"warning: {text}", 10, 0, style="yellow"))
+        self._writer.write(self._sized().lines(f"warning: {text}", 10, 0, style="yellow"), now=True)
 
     def run_finished(self, record: RunRecord, failures: Sequence[AttemptRecord]) -> None:
         """Clear the block and print what has not been printed yet, and the end of the run."""
-        self.close()
+        self._writer.write([], now=True)
+        self._live.stop()
         elapsed = time.monotonic() - self._progress.began
         page = self._sized()
         unseen = blocks([planned for planned in record.evals if planned.id not in self._folds.done], page)
         place = f".reeval/runs/{record.run_id}/"
         lines = ending(record, failures, page, elapsed=elapsed, place=place)
-        self._print([*unseen, "", *lines])
+        self._writer.write([*unseen, "", *lines], now=True)
 
     def close(self) -> None:
-        """Clear the block."""
+        """Print what is left and clear the block."""
+        self._writer.close()
         self._live.stop()
 
     def _sized(self) -> Page:
         return replace(self._page, cells=self._console.width)
-
-    def _print(self, lines: Sequence[str]) -> None:
-        text = Text.from_ansi(self._masker.text("\n".join(lines)))
-        self._console.print(text, soft_wrap=True)
 
     def _draw(self) -> Text:
         size = self._console.size

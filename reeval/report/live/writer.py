@@ -11,14 +11,35 @@ import os
 import threading
 import time
 from collections.abc import Callable, Iterable, Sequence
-from typing import TextIO
+from typing import Protocol
 
 from reeval.secrets import Masker
 
-__all__ = ["FLUSH_EVERY", "LineWriter"]
+__all__ = ["FLUSH_EVERY", "LineWriter", "Sink"]
 
 FLUSH_EVERY = 0.05
 """Seconds a line may wait."""
+
+
+class Sink(Protocol):
+    """Where text goes: a stream, or what draws above a live block."""
+
+    @property
+    def encoding(self) -> str:
+        """What it can hold."""
+        ...
+
+    def write(self, text: str, /) -> object:
+        """Take whole lines."""
+        ...
+
+    def flush(self) -> None:
+        """Pass them on."""
+        ...
+
+    def fileno(self) -> int:
+        """Return its file descriptor."""
+        ...
 
 
 class LineWriter:
@@ -26,7 +47,7 @@ class LineWriter:
 
     def __init__(
         self,
-        out: TextIO,
+        out: Sink,
         masker: Masker,
         *,
         every: float | None = None,
@@ -113,7 +134,7 @@ class LineWriter:
         self._out.flush()
 
 
-def _silence(out: TextIO) -> None:
+def _silence(out: Sink) -> None:
     """Send a broken stream nowhere: the interpreter flushes it once more as it ends, and would complain."""
     with contextlib.suppress(OSError, ValueError):
         sink = os.open(os.devnull, os.O_WRONLY)
