@@ -118,7 +118,9 @@ def _table(columns: Sequence[str], rows: Iterator[Row], place: Place) -> Iterato
     natural = [max(width(name), *(width(row[at]) for row in texts)) for at, name in enumerate(names)]
     widths = [min(one, _WIDEST) for one in natural] if room is None else _fitted(natural, room)
     if len(widths) < len(names):
-        say(f"{len(names) - len(widths)} columns do not fit: {', '.join(names[len(widths) :])}; name those you want")
+        left = names[len(widths) :]
+        count = "1 column does" if len(left) == 1 else f"{len(left)} columns do"
+        say(f"{count} not fit: {', '.join(left)}; name those you want")
     for cells in chain([names], texts, ([_cell(value, room) for value in row] for row in rows)):
         yield _line(cells, widths, right, cutting=room is not None)
 

@@ -39,7 +39,8 @@ from reeval.secrets import Masker
 __all__ = ["RunDirectory", "RunStore"]
 
 T = TypeVar("T")
-_SUFFIX = "abcdefghijklmnopqrstuvwxyz0123456789"
+_DIGITS = "0123456789abcdefghijklmnopqrstuvwxyz"
+"""In the order in which they sort."""
 
 
 @dataclass(frozen=True)
@@ -237,9 +238,11 @@ class RunStore:
 
 
 def new_run_id(now: datetime | None = None) -> str:
-    """Return a new id; ids sort by the time they were made (UTC)."""
-    suffix = "".join(secrets.choice(_SUFFIX) for _ in range(4))
-    return f"{(now or datetime.now(UTC)):%Y%m%d-%H%M%S}-{suffix}"
+    """Return a new id. Ids sort by the time they were made (UTC): two characters are less than a thousandth second."""
+    made = now or datetime.now(UTC)
+    part = made.microsecond * len(_DIGITS) ** 2 // 1_000_000
+    chance = "".join(secrets.choice(_DIGITS) for _ in range(2))
+    return f"{made:%Y%m%d-%H%M%S}-{_DIGITS[part // len(_DIGITS)]}{_DIGITS[part % len(_DIGITS)]}{chance}"
 
 
 def _some(runs: Sequence[RunDirectory]) -> str:
