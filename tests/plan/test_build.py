@@ -125,7 +125,7 @@ HARNESS_FAULTS = [
     ),
     (
         '[harness.terse]\nkind = "fake"\ndelay = -1.0',
-        "reeval.config.toml:1: harness.terse: delay is a number of seconds from 0, not -1.0",
+        "reeval.config.toml:1: harness.terse: expected a delay of 0 or more seconds, not -1.0",
     ),
     (
         '[harness.terse]\nkind = "fake"\nhang = "yes"',

@@ -288,7 +288,10 @@ FAULTS = [
     ("[history]\nkeep = 0", "reeval.config.toml:2: history.keep is 0; it should be at least 1"),
     (
         "[data]\ndatabase = 'x'",
-        "reeval.config.toml:1: data: data questions are not in this version yet; leave the table out",
+        (
+            "reeval.config.toml:1: data is {'database': 'x'}; "
+            "it is for data questions, which are not in this version yet; leave the table out"
+        ),
     ),
     # What does not fit together
     (

@@ -35,7 +35,7 @@ class FakeOptions:
 
     def __post_init__(self) -> None:
         if self.delay < 0:
-            raise ValueError(f"delay is a number of seconds from 0, not {self.delay!r}")
+            raise ValueError(f"a delay of 0 or more seconds, not {self.delay!r}")
 
 
 @dataclass(frozen=True, kw_only=True)

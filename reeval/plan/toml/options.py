@@ -14,8 +14,6 @@ from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_typ
 from pydantic_core import CoreSchema
 from pydantic_core import core_schema as cs
 
-from reeval.errors import UserError
-
 __all__ = ["options_form"]
 
 _PLAIN: dict[Any, CoreSchema] = {
@@ -46,13 +44,10 @@ def _field(field: Field[Any], annotation: Any) -> cs.TypedDictField:
 
 
 def _maker(options: type, own: Any) -> Callable[[dict[str, Any]], Any]:
-    """Make the dataclass, so that what its ``__post_init__`` refuses is a problem of its table."""
+    """Make the dataclass, so that what its ``__post_init__`` refuses by ``ValueError`` is a problem of its table."""
 
     def make(table: dict[str, Any]) -> Any:
-        try:
-            return options(**{name: value for name, value in table.items() if name in own})
-        except UserError as error:
-            raise ValueError(str(error)) from None
+        return options(**{name: value for name, value in table.items() if name in own})
 
     return make
 

@@ -56,8 +56,9 @@ def _problem(error: ErrorDetails, path: KeyPath, keys: list[str]) -> str:
         return f"{dotted(path[:-1])} needs {path[-1]!r}"
     if error["type"] == "value_error":
         text = str(error["ctx"]["error"])
-        own = text.startswith("it ")  # continues what is said of the value; a kind's own words stand alone
-        return f"{dotted(path)} is {_shown(error['input'])}; {text}" if own else f"{dotted(path)}: {text}"
+        # The forms here say "it should be …" of the value; a harness kind says what it expects instead of the table.
+        own = text.startswith("it ")
+        return f"{dotted(path)} is {_shown(error['input'])}; {text}" if own else f"{dotted(path)}: expected {text}"
     return f"{dotted(path)} is {_shown(error['input'])}; it should be {_expected(error)}"
 
 

@@ -290,4 +290,4 @@ def _keep_form(size: CoreSchema) -> CoreSchema:
 
 
 def _refuse_data(_: Any) -> None:
-    raise ValueError("data questions are not in this version yet; leave the table out")
+    raise ValueError("it is for data questions, which are not in this version yet; leave the table out")
