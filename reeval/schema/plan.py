@@ -122,7 +122,7 @@ class PlannedEval:
     description: str | None = None
     blocking: bool = False
     cases: tuple[str, ...] = ()
-    """Keys; empty when the eval has no cases."""
+    """Keys as words of ids, in the order of the declared cases; empty when the eval has no cases."""
     cells: tuple[PlannedCell, ...] = ()
     runs: int = 1
     """Attempts of each cell and case; with ``until`` the most there can be."""
@@ -134,6 +134,7 @@ class PlannedEval:
     tags: tuple[str, ...] = ()
     env: dict[str, str | Secret] = field(default_factory=dict)
     egress: Egress | None = None
+    """For environments without a policy of their own."""
     judge: JudgeOptions = field(default_factory=JudgeOptions)
     compare: PlannedCompare | None = None
     questions: tuple[PlannedQuestion, ...] = ()
