@@ -54,8 +54,8 @@ def test_csv_is_csv(root: Path) -> None:
 def test_json_is_one_object_a_line(root: Path) -> None:
     recorded(root)
     sql = """SELECT run, outcome, NULL AS nothing, ['é'] AS list, {'a': 1} AS struct, 'nan'::DOUBLE AS nan,
-        1.50 AS money, DATE '2026-01-02' AS day, TIMESTAMP '2026-01-02 03:04:05' AS moment, 'x'::BLOB AS bytes, 1 AS run,
-        2::HUGEINT AS big, INTERVAL 1 SECOND AS second FROM attempts ORDER BY 1"""
+        1.50 AS money, DATE '2026-01-02' AS day, TIMESTAMP '2026-01-02 03:04:05' AS moment, 'x'::BLOB AS bytes,
+        1 AS run, 2::HUGEINT AS big, INTERVAL 1 SECOND AS second FROM attempts ORDER BY 1"""
     lines = reeval("query", sql, "-f", "json").stdout.splitlines()
     assert [json.loads(line)["outcome"] for line in lines] == ["pass", "fail"]
     assert json.loads(lines[0]) == {

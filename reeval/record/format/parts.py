@@ -67,10 +67,10 @@ Keep = Callable[[str, bytes, bool], FileRef]
 def with_parts_as_files(record: AttemptRecord, keep: Keep) -> AttemptRecord:
     """Return the record as its line holds it: every part that is too big stored by ``keep``, the rest bounded."""
     parts: dict[str, Any] = {}
-    if isinstance(record.turns, list) and _size(record.turns) > PART_LIMIT:
-        parts["turns"] = keep(TURNS, *_encoded_turns(record.turns))
-    if isinstance(record.checks, list) and _size(record.checks) > PART_LIMIT:
-        parts["checks"] = keep(CHECKS, _encoder.encode(record.checks), False)  # noqa: FBT003 - the type names it
+    if isinstance(record.turns, list) and len(data := _lines(record.turns)) > PART_LIMIT:
+        parts["turns"] = keep(TURNS, *((data, False) if len(data) <= FILE_LIMIT else _shortened_lines(record.turns)))
+    if isinstance(record.checks, list) and len(data := _encoder.encode(record.checks)) > PART_LIMIT:
+        parts["checks"] = keep(CHECKS, data, False)  # noqa: FBT003 - the type names it
     for name, file in (("diff", DIFF), ("log", LOG)):
         text = getattr(record, name)
         if isinstance(text, str) and len(text) > PART_LIMIT // 4 and len(data := text.encode()) > PART_LIMIT:
@@ -90,10 +90,11 @@ def _size(part: object) -> int:
     return len(_encoder.encode(part))
 
 
-def _encoded_turns(turns: list[Turn]) -> tuple[bytes, bool]:
-    data = b"".join(_encoder.encode(turn) + b"\n" for turn in turns)
-    if len(data) <= FILE_LIMIT:
-        return data, False
+def _lines(turns: list[Turn]) -> bytes:
+    return b"".join(_encoder.encode(turn) + b"\n" for turn in turns)
+
+
+def _shortened_lines(turns: list[Turn]) -> tuple[bytes, bool]:
     lines, room = [], FILE_LIMIT
     for turn in turns:
         line = _encoder.encode(_shortened(turn)) + b"\n"
