@@ -62,10 +62,10 @@ def problem() -> str | None:
 def arguments(directory: AttemptDirectory, etc: Path, *, network: bool, read_only: Sequence[str]) -> list[str]:
     """Return the command that starts a sandbox, without the descriptor it reports to."""
     binds: list[str] = []
-    for path in read_only:
-        binds += ["--ro-bind", path, path]
     for source, target in ((directory.tmp, TMP), (directory.workspace, WORKSPACE), (directory.home, HOME)):
         binds += ["--bind", source, target]
+    for path in read_only:  # After /tmp, which may hold them.
+        binds += ["--ro-bind", path, path]
     net = [] if network else ["--unshare-net"]
     end = ["--remount-ro", "/", "--chdir", WORKSPACE, "--", "/bin/sh", "-c", INIT]
     return [*_system(etc, network=network), *net, *binds, *end]

@@ -27,6 +27,9 @@ class LocalSandboxKind:
     def plan(self, id: str, options: Mapping[str, Any], harness: HarnessKind) -> PlannedSandbox:
         """Resolve a ``[sandbox.NAME]`` table for a harness; raise ``PlanError`` when this machine cannot."""
         parsed = parse_options(options, f"[sandbox.{id}]")
+        for path in parsed.read_only:
+            if not Path(path).exists():
+                raise PlanError(f"[sandbox.{id}]: read_only: there is no {path!r} on this machine; correct the path")
         isolated = self._isolated(id, parsed.isolation or ("none" if harness.in_process else "require"))
         own = {key: value for key, value in options.items() if key not in {"kind", "max_concurrent", "start_timeout"}}
         return PlannedSandbox(

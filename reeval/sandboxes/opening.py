@@ -76,13 +76,14 @@ async def _placed(tree: PreparedTree | None, directory: AttemptDirectory) -> Pat
 
 def _copy(source: str, target: str) -> None:
     """Copy what is in a directory, with modes and links. The system's own tool is faster than Python by far."""
-    commands = [["cp", "-pPR", f"{source}/.", target]]
+    _run("cp", "-pPR", f"{source}/.", target)
     if os.geteuid() == 0 and os.stat(source).st_uid != 0:  # noqa: PTH116 - beside os.geteuid
         # A tree from the cache of another user: the agent must be able to write it.
-        commands.append(["chown", "-hR", "0:0", target])
-    for command in commands:
-        done = subprocess.run(command, check=False, capture_output=True, text=True, errors="replace")
-        if done.returncode:
-            said = done.stderr.strip().partition("\n")[0][:500]
-            reason = f"the environment could not be copied into the sandbox: {said}"
-            raise InfrastructureError(Phase.SANDBOX, reason)
+        _run("chown", "-hR", "0:0", target)
+
+
+def _run(*command: str) -> None:
+    done = subprocess.run(command, check=False, capture_output=True, text=True, errors="replace")
+    if done.returncode:
+        said = done.stderr.strip().partition("\n")[0][:500]
+        raise InfrastructureError(Phase.SANDBOX, f"the environment could not be copied into the sandbox: {said}")

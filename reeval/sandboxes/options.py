@@ -61,8 +61,6 @@ def _read_only(value: Any) -> tuple[str, ...]:
     paths = tuple(value) if isinstance(value, list | tuple) else (value,)
     if not all(isinstance(path, str) and Path(path).is_absolute() for path in paths):
         raise ValueError("write a list of absolute paths of this machine")
-    if missing := [path for path in paths if not Path(path).exists()]:
-        raise ValueError(f"there is no {missing[0]} on this machine; correct the path")
     return paths
 
 

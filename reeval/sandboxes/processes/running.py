@@ -45,6 +45,7 @@ class Running:
         self._ended: float | None = None
         self._late = 0
         """Bytes read after its end."""
+        self._killed = False
         self._pipes = {stdout: True, stderr: False}
         """File descriptor → whether it is standard output."""
         self._handle = _handle_of(popen.pid)
@@ -117,6 +118,7 @@ class Running:
             await to_thread.run_sync(self._end_kin)
             with anyio.move_on_after(LAST_WAIT):
                 await self.wait()
+            self._killed = True
 
     def close(self) -> None:
         """Let go of it: what its background children still print is read and dropped."""
@@ -125,7 +127,7 @@ class Running:
             os.close(self._handle)
             self._handle = None
         for pipe in self._pipes:
-            drain(pipe)
+            os.close(pipe) if self._killed else drain(pipe)
         self._pipes = {}
 
     def _end_kin(self) -> None:
