@@ -106,9 +106,9 @@ def _lines(counts: list[_FileCount], notes: list[str]) -> list[str]:
 
     page = make_page(sys.stdout)
     rows = [
-        [one_line(row.file), row.kind, str(row.evals), str(row.attempts), str(row.not_run or "·")] for row in counts
+        [one_line(row.file), str(row.evals), str(row.attempts), row.kind, str(row.not_run or "·")] for row in counts
     ]
-    first, *rest = table(["file", "kind", "evals", "attempts", "not run"], rows, cells=page.cells)
+    first, *rest = table(["file", "evals", "attempts", "kind", "not run"], rows, keep=3, cells=page.cells)
     said = [line for note in notes for line in page.lines(f"note: {note}", 4, 0)]
     evals, attempts = sum(row.evals for row in counts), sum(row.attempts for row in counts)
     files = len({row.file for row in counts})

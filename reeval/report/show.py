@@ -246,7 +246,9 @@ def _usage(record: AttemptRecord, page: Page) -> list[str]:
     if not record.usage:
         return []
     head = ["spender", "model", *(name.replace("_", " ") for name in _TOKENS), "cost"]
-    return _titled("usage", table(head, [_usage_row(row) for row in record.usage], cells=page.cells, indent="  "), page)
+    return _titled(
+        "usage", table(head, [_usage_row(row) for row in record.usage], keep=4, cells=page.cells, indent="  "), page
+    )
 
 
 def _usage_row(row: SpenderUsage) -> list[str]:

@@ -29,8 +29,8 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def test_counts_for_each_file(here: Path) -> None:
     project(here)
     assert reeval("check").stdout == (
-        "file                 kind       evals  attempts  not run\n"
-        "evals/greet.eval.py  pass-fail  1      1         ·\n"
+        "file                 evals  attempts  kind       not run\n"
+        "evals/greet.eval.py  1      1         pass-fail  ·\n"
         "\n"
         "1 eval, 1 attempt in 1 file: nothing is wrong\n"
     )

@@ -26,7 +26,7 @@ def test_runs_are_listed_newest_first_with_their_state(root: Path) -> None:
     with RunStore(root).create(Masker()) as writer:
         writer.start(start_of(writer.directory.name, plan_of(planned())))
         lines = reeval("runs").stdout.splitlines()
-    states = {line.split()[0]: line.split()[3] for line in lines[1:]}
+    states = {line.split()[0]: line.split()[1] for line in lines[1:]}
     assert states == {writer.directory.name: "running", killed.id: "interrupted", completed.id: "completed"}
     assert [line.split()[0] for line in lines[1:]] == sorted(states, reverse=True)
     assert "50% (1/2)" in lines[-1]

@@ -13,7 +13,7 @@ ROWS = [["terse", "2 of 2", "3.1k"], ["名前", "12 of 20", "·"]]
 
 
 def test_columns_are_aligned_by_cells() -> None:
-    assert table(HEAD, ROWS, indent="  ") == [
+    assert table(HEAD, ROWS, keep=2, indent="  ") == [
         "  harness  pass      tokens",
         "  terse    2 of 2    3.1k",
         "  名前     12 of 20  ·",
@@ -23,13 +23,15 @@ def test_columns_are_aligned_by_cells() -> None:
 @pytest.mark.parametrize("cells", range(1, 60))
 def test_a_table_fits_whatever_the_width(cells: int) -> None:
     rows = [["a very long name of an eval indeed", "名前" * 10, "3.1k"], ["b", "c", "d"]]
-    assert all(width(line) <= max(cells, 7) for line in table(HEAD, rows, cells=cells))
+    assert all(width(line) <= max(cells, 7) for line in table(HEAD, rows, keep=2, cells=cells))
 
 
-def test_a_narrow_table_cuts_the_widest_column_and_keeps_the_first() -> None:
-    rows = [["a very long name of an eval", "2 of 2", "3.1k"]]
-    assert table(HEAD, rows, cells=30) == ["harness         pass    tokens", "a very long n…  2 of 2  3.1k"]
-    assert table(HEAD, rows, cells=15) == ["harne…  pass", "a ver…  2 of 2"]
+def test_a_narrow_table_loses_columns_from_the_right_then_cuts_the_widest() -> None:
+    rows = [["a very long name", "2 of 2", "3.1k"]]
+    assert table(HEAD, rows, keep=2, cells=30) == ["harness           pass", "a very long name  2 of 2"]
+    assert table(HEAD, rows, keep=2, cells=20) == ["harness       pass", "a very long…  2 of 2"]
+    assert table(HEAD, rows, keep=3, cells=26) == ["harness     pass    tokens", "a very lo…  2 of 2  3.1k"]
+    assert table(HEAD, rows, keep=2, cells=10) == ["harne…", "a ver…"]
 
 
 def test_texts_flow_into_as_few_lines_as_fit() -> None:

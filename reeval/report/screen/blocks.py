@@ -175,7 +175,7 @@ def _cells_table(record: EvalRecord, ink: Ink, cells: int | None) -> list[str]:
         + [column.text(cell) or "·" for column in said]
         for cell in record.cells
     ]
-    first, *rest = table(head, rows, cells=cells, indent=_INDENT)
+    first, *rest = table(head, rows, keep=len(factors) + 1, cells=cells, indent=_INDENT)
     painted = [
         ink("red", line) if cell.gate.holds is False else line for line, cell in zip(rest, record.cells, strict=True)
     ]
@@ -240,7 +240,7 @@ def _cases_table(record: EvalRecord, ink: Ink, cells: int | None, shown: int) ->
         [one_line(case, 60), tally.text(scored=scored), *([_amount(tally.errors) or "·"] if with_errors else [])]
         for case, tally in ordered[:shown]
     ]
-    first, *rest = table(head, rows, cells=cells, indent=_INDENT)
+    first, *rest = table(head, rows, keep=2, cells=cells, indent=_INDENT)
     painted = [line if tally.clean else ink("red", line) for line, (_, tally) in zip(rest, ordered, strict=False)]
     return [ink("dim", first), *painted, *_more(ordered[shown:], ink)]
 

@@ -15,7 +15,7 @@ from reeval.schema.record import CellRecord, RunRecord
 
 __all__ = ["RunRow", "run_row", "run_table"]
 
-_HEAD = ("run", "created (UTC)", "state", "result", "agent", "environment", "selection", "created by", "last updated")
+_HEAD = ("run", "state", "result", "created (UTC)", "agent", "environment", "selection", "created by", "last updated")
 _SHOWN_NAMES = 3
 
 
@@ -73,9 +73,9 @@ def run_table(rows: Sequence[RunRow], page: Page) -> list[str]:
             one_line(text, 40)
             for text in (
                 row.run_id,
-                moment(row.created),
                 row.state,
                 row.result,
+                moment(row.created),
                 _names(row.harnesses),
                 _names(row.environments),
                 row.selection or "everything",
@@ -85,7 +85,7 @@ def run_table(rows: Sequence[RunRow], page: Page) -> list[str]:
         ]
         for row in rows
     ]
-    first, *rest = table(_HEAD, texts, cells=page.cells, whole=1)
+    first, *rest = table(_HEAD, texts, keep=3, cells=page.cells)
     painted = [line.replace(row.state, page.ink.word(row.state), 1) for line, row in zip(rest, rows, strict=True)]
     return [page.ink("dim", first), *painted]
 

@@ -18,37 +18,38 @@ def table(
     head: Sequence[str],
     rows: Sequence[Sequence[str]],
     *,
+    keep: int,
     cells: int | None = None,
     indent: str = "",
-    whole: int = 0,
 ) -> list[str]:
     """Return a line for the head and one for each row, columns aligned; texts must be escaped.
 
-    ``cells`` bounds the width of a line, ``indent`` included: the widest columns are cut first, and a column
-    at the right end that finds no room is left out. The first ``whole`` columns are neither.
+    ``cells`` bounds the width of a line, ``indent`` included. Where that is too little, columns are left out from
+    the right until the first ``keep`` are left, then the widest are cut.
     """
     lines = [tuple(head), *map(tuple, rows)]
     sizes = [max(map(width, column)) for column in zip(*lines, strict=True)]
     if cells is not None:
-        sizes = _fit(sizes, cells - width(indent), whole)
+        sizes = _fit(sizes, cells - width(indent), keep)
     return [indent + _line(line, sizes) for line in lines]
 
 
-def _fit(sizes: list[int], room: int, whole: int) -> list[int]:
-    """Shrink the widest columns until all fit, then drop columns from the right."""
-    fixed, sizes = sizes[:whole], sizes[whole:]
-    room -= sum(fixed) + len(_GAP) * len(fixed)
-    while sizes and (over := sum(sizes) + len(_GAP) * (len(sizes) - 1) - room) > 0:
+def _fit(sizes: list[int], room: int, keep: int) -> list[int]:
+    sizes = list(sizes)
+    while (over := sum(sizes) + len(_GAP) * (len(sizes) - 1) - room) > 0:
+        if len(sizes) > keep:
+            sizes.pop()
+            continue
         widest = max(sizes)
         if widest <= _SMALLEST:
-            if len(sizes) == 1 and not fixed:
+            if len(sizes) == 1:
                 return [max(1, room)]
             sizes.pop()
             continue
         second = max((size for size in sizes if size < widest), default=_SMALLEST)
-        index = max(position for position, size in enumerate(sizes) if size == widest)
+        index = sizes.index(widest)
         sizes[index] = max(_SMALLEST, second, widest - over) if second < widest - 1 else widest - 1
-    return fixed + sizes
+    return sizes
 
 
 def _line(texts: Sequence[str], sizes: Sequence[int]) -> str:
