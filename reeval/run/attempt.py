@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
-from inspect import unwrap
 from typing import Any
 
 import anyio
@@ -94,11 +93,10 @@ class _Work:
     def __init__(self, job: AttemptJob, recorder: Recorder) -> None:
         self._job = job
         attempt, spec = job.attempt, job.spec
-        file = unwrap(spec.body).__code__.co_filename
         self.clock = Clock(job.timeout)
         self.room = AttemptRoom(job.room, self.clock)
         self.conversation = Conversation(self.room, self.clock, job.unreported)
-        self.calls = Calls(file)
+        self.calls = Calls(f"{job.root}/{attempt.eval.file}")
         self.ledger = Ledger(spec.kind, attempt.eval.file)
         self.notes = Notes(lambda name, data: recorder.artifact(attempt, name, data))
         self.log = Excerpt(LOG_LIMIT)
@@ -111,7 +109,7 @@ class _Work:
             calls=self.calls,
             clock=self.clock,
             log=self.log,
-            sink=_PassedAsserts(self.ledger),
+            ledger=self.ledger,
             agent_acts=lambda: self.room.agent_acts,
         )
 
@@ -207,16 +205,6 @@ class _Work:
             task=attempt.eval.task,
             subject=self._job.subject,
         )
-
-
-class _PassedAsserts:
-    """Puts the asserts that hold into the ledger."""
-
-    def __init__(self, ledger: Ledger) -> None:
-        self._ledger = ledger
-
-    def passed(self, label: str, line: int) -> None:
-        self._ledger.passed_assert(label, line)
 
 
 def _usage(turns: Sequence[Turn]) -> list[SpenderUsage]:

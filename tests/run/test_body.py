@@ -110,6 +110,22 @@ async def leaves(c):
     assert [record.outcome for record in stage.recorder.records] == [Outcome.ERROR] * 2
 
 
+@pytest.mark.parametrize("kind", ["SystemExit(3)", "KeyboardInterrupt()"])
+def test_what_would_end_the_process_is_contained_in_a_task_of_a_body(stage: Stage, kind: str) -> None:
+    record = stage.record(f"""
+import anyio
+@evaluate("leaves")
+async def leaves(c):
+    async def part():
+        raise {kind}
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(part)
+""")
+    assert record.outcome == Outcome.ERROR
+    assert record.failure is not None
+    assert kind[:-3] in record.failure.detail
+
+
 def test_an_error_whose_text_raises_is_still_an_error(stage: Stage) -> None:
     record = stage.record("""
 class Odd(Exception):
@@ -259,6 +275,18 @@ async def wait_for_ever():
 """)
     assert record.outcome == Outcome.ERROR
     assert said in reason(record)
+
+
+def test_a_task_that_never_began_is_named_without_a_warning(stage: Stage) -> None:
+    record = stage.record("""
+import asyncio
+@evaluate("leaves a task")
+async def leaves(c):
+    task = asyncio.create_task(asyncio.sleep(10))
+    c.check(1, equals(1))
+""")
+    assert record.outcome == Outcome.ERROR
+    assert "was running: sleep" in reason(record)
 
 
 def test_tasks_that_end_before_the_body_are_fine(stage: Stage) -> None:

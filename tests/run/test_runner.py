@@ -167,6 +167,26 @@ async def clings(c):
     assert time.monotonic() - began < 15
 
 
+def test_a_body_may_clean_up_after_its_timeout_and_registers_nothing_more(stage: Stage) -> None:
+    stage.timeout = 0.2
+    marker = stage.root / "cleaned"
+    record = stage.record(f"""
+import anyio, pathlib
+@evaluate("cleans up")
+async def cleans(c):
+    try:
+        await anyio.sleep(30)
+    finally:
+        await anyio.sleep(0.1)
+        pathlib.Path({str(marker)!r}).touch()
+        c.check(1, equals(2))
+""")
+    assert marker.exists()
+    assert record.checks == []
+    assert record.failure is not None
+    assert record.failure.reason.startswith("the attempt's timeout of 0.2 s passed")
+
+
 def test_a_body_that_blocks_the_loop_is_named_by_the_watchdog(stage: Stage) -> None:
     record = stage.record("""
 import time

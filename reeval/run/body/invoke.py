@@ -14,8 +14,9 @@ import anyio
 import msgspec
 from anyio.from_thread import BlockingPortal
 
-from reeval.declare.asserts import AssertSink, recording
+from reeval.declare.asserts import recording
 from reeval.errors import UsageError
+from reeval.grade.ledger import Ledger
 from reeval.run.body.blocking import BlockingContext, Waiter
 from reeval.run.body.calls import Calls
 from reeval.run.body.context import Context
@@ -26,9 +27,8 @@ from reeval.run.stage.text import Excerpt
 
 __all__ = ["BodyEnd", "BodyRun", "drive_body", "run_body"]
 
-PATIENCE = (0.05, 0.2, 0.75, 2.0, 2.0)
-"""Seconds to wait after each cancellation of a body that does not end."""
-
+PATIENCE = (1.0, 0.5, 0.5, 1.0, 2.0)
+"""Seconds to wait after each cancellation of a body that does not end; the first leaves it time to clean up."""
 
 _given_up: list[asyncio.Task[Any]] = []
 """Bodies that swallow every cancellation: collecting one would throw into it again, and again in vain."""
@@ -46,7 +46,7 @@ class BodyRun(msgspec.Struct, frozen=True, kw_only=True):
     calls: Calls
     clock: Clock
     log: Excerpt
-    sink: AssertSink
+    ledger: Ledger
     agent_acts: Callable[[], bool]
 
 
@@ -68,9 +68,9 @@ class BodyEnd(msgspec.Struct, kw_only=True):
 
 async def run_body(run: BodyRun, *, blocking: bool) -> BodyEnd:
     """Run the body until it ends or its time is over; what it still does after that has no effect."""
-    stage = _Stage(run)
-    await (stage.run_in_thread() if blocking else stage.run_in_task())
-    return stage.end
+    running = _Running(run)
+    await (running.run_in_thread() if blocking else running.run_in_task())
+    return running.end
 
 
 async def drive_body(run: BodyRun, context: Context[Any]) -> BaseException | None:
@@ -80,14 +80,24 @@ async def drive_body(run: BodyRun, context: Context[Any]) -> BaseException | Non
     raises ``SystemExit`` would end the event loop.
     """
     try:
-        with recording(run.sink):
+        with recording(_PassedAsserts(run.ledger)):
             await run.function(context, *run.arguments)
     except BaseException as error:  # noqa: BLE001 - whatever a body raises ends this body only
         return error
     return None
 
 
-class _Stage:
+class _PassedAsserts:
+    """Puts the asserts that hold into the ledger."""
+
+    def __init__(self, ledger: Ledger) -> None:
+        self._ledger = ledger
+
+    def passed(self, label: str, line: int) -> None:
+        self._ledger.passed_assert(label, line)
+
+
+class _Running:
     """One body and what becomes of it."""
 
     def __init__(self, run: BodyRun) -> None:
@@ -95,7 +105,7 @@ class _Stage:
         self._run = run
         self._loop = asyncio.get_running_loop()
         self._over: asyncio.Future[None] = self._loop.create_future()
-        self._tasks: set[asyncio.Task[Any]] = set()
+        self._tasks: dict[asyncio.Task[Any], str] = {}
         # A context of its own: its output, its tasks and its asserts are told apart from those of every other body.
         self._variables = copy_context()
         self._variables.run(current_log.set, run.log)
@@ -139,7 +149,7 @@ class _Stage:
 
     def _drive_blocking(self, context: BlockingContext[Any]) -> None:
         try:
-            with recording(self._run.sink):
+            with recording(_PassedAsserts(self._run.ledger)):
                 result = self._run.function(context, *self._run.arguments)
             self._refuse_awaitable(result)
         except BaseException as error:  # noqa: BLE001 - whatever a body raises ends this body only
@@ -162,7 +172,10 @@ class _Stage:
             self._over.set_result(None)
 
     def _expire(self) -> None:
+        if self._over.done():
+            return  # The body ended in the same moment.
         running = self._run.calls.running
+        self._run.ledger.close()
         self.end.timed_out, self.end.agent_acted = True, self._run.agent_acts()
         self.end.during = str(running) if running else None
         self._finish()
@@ -182,7 +195,7 @@ class _Stage:
         elif running is not None:
             self.end.left = f"the body ended while a task of its own was in {running}; await the task before that"
         elif self._tasks:
-            names = ", ".join(sorted(_task_name(task) for task in self._tasks)[:3])
+            names = ", ".join(sorted(self._tasks.values())[:3])
             self.end.left = f"the body ended while a task of its own was running: {names}; await it before that"
 
 
@@ -200,8 +213,3 @@ async def _end_tasks(tasks: set[asyncio.Task[Any]]) -> bool:
         asyncio._unregister_task(task)  # noqa: SLF001 - documented, for those who make tasks of their own
     _given_up.extend(pending)
     return not pending
-
-
-def _task_name(task: asyncio.Task[Any]) -> str:
-    coroutine = task.get_coro()
-    return getattr(coroutine, "__qualname__", None) or str(coroutine)

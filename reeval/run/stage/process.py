@@ -8,13 +8,16 @@ import sys
 from collections.abc import Coroutine, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from typing import Any, TextIO, cast
+from functools import partial
+from typing import Any, TextIO, TypeVar, cast
 
 from reeval.run.stage.routing import LogHandler, RoutedStream
 
 __all__ = ["current_tasks", "staged"]
 
-Tasks = set["asyncio.Task[Any]"]
+T = TypeVar("T")
+Tasks = dict["asyncio.Task[Any]", str]
+"""Unfinished tasks and the names of what they run."""
 
 current_tasks: ContextVar[Tasks | None] = ContextVar("current_tasks", default=None)
 """The unfinished tasks of the body that runs here, so that one it leaves behind is found."""
@@ -70,10 +73,24 @@ def staged() -> Iterator[None]:
 
 
 def _make_task(loop: asyncio.AbstractEventLoop, coro: Coroutine[Any, Any, Any], **options: Any) -> asyncio.Task[Any]:
-    task: asyncio.Task[Any] = asyncio.Task(coro, loop=loop, **options)
     context = options.get("context")
     tasks = current_tasks.get() if context is None else context.get(current_tasks)
-    if tasks is not None:
-        tasks.add(task)
-        task.add_done_callback(tasks.discard)
+    if tasks is None:
+        return asyncio.Task(coro, loop=loop, **options)
+    task: asyncio.Task[Any] = asyncio.Task(_contained(coro), loop=loop, **options)
+    tasks[task] = getattr(coro, "__qualname__", None) or str(coro)
+    task.add_done_callback(partial(_forget, tasks, coro))
     return task
+
+
+def _forget(tasks: Tasks, coro: Coroutine[Any, Any, Any], task: asyncio.Task[Any]) -> None:
+    tasks.pop(task, None)
+    coro.close()  # A task that was cancelled before its first step never awaited it.
+
+
+async def _contained(coro: Coroutine[Any, Any, T]) -> T:
+    """Keep ``sys.exit()`` in a task of a body from ending the event loop, and the run with it."""
+    try:
+        return await coro
+    except (SystemExit, KeyboardInterrupt) as error:
+        raise RuntimeError(f"{type(error).__name__} was raised in a task of the body") from error
