@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from reeval.cli.header import run_start
-from reeval.cli.output import make_reporter, print_error, print_lines, terminal_width
+from reeval.cli.output import make_reporter, print_lines, print_note, terminal_width
 from reeval.cli.project import Project
 from reeval.cli.select import make_plan
 from reeval.errors import ExitCode, PlanError, UsageError
@@ -135,7 +135,12 @@ def _run(project: Project, job: _Job, request: Request) -> ExitCode:
     start = run_start(job.plan, project.root, run.id, job.masker)
     job.writer.start(start)
     reporter = make_reporter(
-        masker=job.masker, verbosity=request.verbosity, as_json=request.as_json, live=not request.debug, reader=run
+        masker=job.masker,
+        verbosity=request.verbosity,
+        as_json=request.as_json,
+        live=not request.debug,
+        reader=run,
+        done=len(job.done),
     )
     tools = Tools(
         catalog=project.catalog,
@@ -193,5 +198,5 @@ def _tidy(project: Project, run: RunDirectory) -> None:
     from reeval.record.history import index_run
     from reeval.record.retention import apply_retention
 
-    index_run(project.store, run, print_error)
-    apply_retention(project.store, project.config.history)
+    index_run(project.store, run, print_note)
+    apply_retention(project.store, project.config.history, run)

@@ -27,6 +27,7 @@ __all__ = [
     "make_reporter",
     "print_error",
     "print_lines",
+    "print_note",
     "terminal_width",
     "wants_color",
 ]
@@ -124,6 +125,13 @@ def print_error(text: str) -> None:
     first, *rest = printable(text)
     ink = Ink(color=wants_color(sys.stderr))
     print_lines([f"{ink('red', 'error:')} {first}", *rest], sys.stderr)
+
+
+def print_note(text: str) -> None:
+    """Write what is no result on stderr, escaped."""
+    from reeval.report.text import printable
+
+    print_lines(printable(text), sys.stderr)
 
 
 def guarded(command: Callable[P, None]) -> Callable[P, None]:
