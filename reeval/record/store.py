@@ -59,6 +59,13 @@ class RunDirectory:
         """The journal's path."""
         return self.path / JOURNAL
 
+    def has_begun(self) -> bool:
+        """Say whether there is anything in the journal."""
+        try:
+            return self.journal.stat().st_size > 0
+        except OSError:
+            return False
+
     def is_alive(self) -> bool:
         """Say whether a process is writing this run: it holds the journal's lock."""
         try:
@@ -217,7 +224,7 @@ class RunStore:
         except OSError as error:
             raise RecordError(f"{self.runs}: cannot be read: {(error.strerror or str(error)).lower()}") from error
         runs = (RunDirectory(self.runs / name) for name in sorted((entry.name for entry in entries), reverse=True))
-        return [run for run in runs if run.journal.is_file()]
+        return [run for run in runs if run.has_begun()]
 
     def find(self, ref: str) -> RunDirectory:
         """Return the run that ``ref`` names: ``last``, an id, the beginning of one, or a directory."""

@@ -129,7 +129,7 @@ class RunWriter:
         self._sync()
 
     def close(self) -> None:
-        """Sync what is left and give up the lock; a second call does nothing."""
+        """Sync what is left and give up the lock; a run that never began leaves no trace. Twice does nothing."""
         if self._stop.is_set():
             return
         self._stop.set()
@@ -137,6 +137,10 @@ class RunWriter:
         try:
             self._sync()
         finally:
+            if self._size == 0:
+                with suppress(OSError):
+                    self.path.unlink()
+                    self.directory.rmdir()
             os.close(self._fd)
 
     def _attempt_with_parts(self, record: AttemptRecord) -> AttemptRecord:

@@ -193,6 +193,31 @@ def test_two_runs_at_once_do_not_meet(store: RunStore) -> None:
     assert {record.outcome for record in RunDirectory(two.directory).attempts()} == {Outcome.FAIL}
 
 
+def test_a_run_that_never_began_leaves_no_trace(store: RunStore) -> None:
+    with store.create(Masker()):
+        assert store.list() == []
+    assert list(store.runs.iterdir()) == []
+
+
+def test_a_disk_that_is_full_from_the_start_leaves_no_run(store: RunStore) -> None:
+    code = """
+    import resource, sys
+    from pathlib import Path
+    from reeval.errors import RecordError
+    from reeval.record.store import RunStore
+    from reeval.secrets import Masker
+    from tests.record.samples import start
+    resource.setrlimit(resource.RLIMIT_FSIZE, (100, 100))
+    try:
+        with RunStore(Path(sys.argv[1])).create(Masker()) as writer:
+            writer.start(start("x"))
+    except RecordError as error:
+        print(error)
+    """
+    assert "cannot be written: file too large" in in_child(code, store.root)
+    assert list(store.runs.iterdir()) == []
+
+
 def test_closing_twice_is_fine(store: RunStore) -> None:
     writer = store.create(Masker())
     writer.close()
