@@ -51,7 +51,7 @@ class Notes:
             raise UsageError(f"c.attach has kept a file named {name!r} already; give this one another name")
         if not isinstance(data, bytes | str):
             raise UsageError(f"c.attach takes bytes or text for {name!r}, got {type(data).__name__}")
-        content = data.encode("utf-8", "surrogateescape") if isinstance(data, str) else data
+        content = data.encode("utf-8", "surrogatepass") if isinstance(data, str) else data
         self.artifacts.append(ArtifactRef(name=name, ref=self._keep(name, content)))
 
 
