@@ -12,12 +12,8 @@ import os
 import re
 import time
 from functools import cache
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from pathspec import GitIgnoreSpec
-
-__all__ = ["GITIGNORE", "NEVER_SEEN", "Rules", "never_seen"]
+__all__ = ["GITIGNORE", "MOST_BYTES", "NEVER_SEEN", "Budget", "Rules", "never_seen"]
 
 GITIGNORE = ".gitignore"
 NEVER_SEEN = frozenset(
@@ -50,10 +46,19 @@ NEVER_SEEN = frozenset(
 
 MOST_BYTES = 64 * 1024
 """Of a ``.gitignore``; a longer one ignores nothing."""
-MOST_STARS = 3
-"""Wildcards in a pattern. Matching may take time to this power, and the agent writes both patterns and names."""
+MOST_WILDCARDS = 2
+"""In a pattern, besides a leading ``**/``. Matching may take time to this power, and the agent writes the patterns and
+the names; a pattern with more ignores nothing."""
 MOST_SECONDS = 5.0
 """For the patterns of one look; after that nothing more is ignored."""
+BETWEEN_LOOKS = 32
+"""Patterns tried between two looks at the clock."""
+
+_UNCLEAR_SET = re.compile(r"\[\[|--|&&|~~|\|\|")
+"""Sets that Python reads with a warning, and otherwise than git."""
+
+Pattern = tuple[bool, "re.Pattern[str]"]
+"""Whether it ignores (or takes back) what it matches, and what that is."""
 
 
 def never_seen(name: str, *, directory: bool) -> bool:
@@ -64,53 +69,87 @@ def never_seen(name: str, *, directory: bool) -> bool:
 class Rules:
     """The ``.gitignore`` files from the top down to one directory."""
 
-    def __init__(self, specs: tuple[tuple[int, GitIgnoreSpec], ...] = (), budget: Budget | None = None) -> None:
-        self._specs = specs
-        """Length of the directory's path, with its slash, and its patterns; the innermost last."""
+    def __init__(self, files: tuple[tuple[int, tuple[Pattern, ...]], ...] = (), budget: Budget | None = None) -> None:
+        self._files = files
+        """Length of the directory's path, with its slash, and its patterns, last first; the innermost file first."""
         self._budget = budget or Budget()
 
     def below(self, prefix: str, text: bytes) -> Rules:
         """Return the rules of a directory whose path is ``prefix`` (``""`` or ending in ``/``)."""
-        spec = _parse(text) if len(text) <= MOST_BYTES else None
-        return Rules((*self._specs, (len(prefix), spec)), self._budget) if spec else self
+        patterns = _parse(text) if len(text) <= MOST_BYTES else ()
+        return Rules(((len(prefix), patterns), *self._files), self._budget) if patterns else self
 
     def ignored(self, path: str, *, directory: bool) -> bool:
-        """Say whether a path is ignored; the innermost file that says something about it decides."""
-        if not self._specs or self._budget.spent:
+        """Say whether a path is ignored: the last pattern of the innermost file that matches it decides."""
+        if not self._files or self._budget.spent:
             return False
-        began = time.perf_counter()
-        try:
-            for start, spec in reversed(self._specs):
-                found = spec.check_file(path[start:] + "/" if directory else path[start:]).include
-                if found is not None:
-                    return found
-            return False
-        finally:
-            self._budget.left -= time.perf_counter() - began
+        with self._budget:
+            return self._decide(f"{path}/" if directory else path)
+
+    def _decide(self, path: str) -> bool:
+        for start, patterns in self._files:
+            below = path[start:]
+            for number, (ignores, expression) in enumerate(patterns, 1):
+                if _matches(expression, below):
+                    return ignores
+                if number % BETWEEN_LOOKS == 0 and self._budget.spent:
+                    return False
+        return False
 
 
 class Budget:
     """The seconds that may still be spent on patterns."""
 
-    def __init__(self) -> None:
-        self.left = MOST_SECONDS
+    def __init__(self, seconds: float = MOST_SECONDS) -> None:
+        self._left = seconds
+        self._began: float | None = None
+
+    def __enter__(self) -> None:
+        self._began = time.perf_counter()
+
+    def __exit__(self, *_: object) -> None:
+        if self._began is not None:
+            self._left -= time.perf_counter() - self._began
+        self._began = None
 
     @property
     def spent(self) -> bool:
         """Whether there are none left."""
-        return self.left < 0
+        running = 0.0 if self._began is None else time.perf_counter() - self._began
+        return self._left < running
+
+
+def _matches(expression: re.Pattern[str], path: str) -> bool:
+    """Say whether a pattern names this very path: what lies in a directory that it names was decided with that."""
+    found = expression.search(path)
+    if found is None:
+        return False
+    if "ps_d" in expression.groupindex:  # Where the pattern's own directory ends.
+        return found.end("ps_d") in {-1, len(path)}
+    # Only ``**`` and patterns like ``a/**`` are without that mark; the second kind means what is in ``a``.
+    return expression.pattern == "." or found.end() < len(path)
 
 
 @cache
-def _parse(text: bytes) -> GitIgnoreSpec | None:
-    from pathspec import GitIgnoreSpec
+def _parse(text: bytes) -> tuple[Pattern, ...]:
+    """Return the patterns of a file, the last first; lines that are no pattern are left out, as by git."""
+    from pathspec.patterns.gitignore.spec import GitIgnoreSpecPattern
 
-    lines = [line for line in os.fsdecode(text).splitlines() if _usable(line)]
-    try:
-        return GitIgnoreSpec.from_lines(lines) if lines else None
-    except (ValueError, re.error):
-        return None
+    found = []
+    for line in os.fsdecode(text).splitlines():
+        if not _usable(line):
+            continue
+        try:
+            pattern = GitIgnoreSpecPattern(line)
+        except (ValueError, re.error):
+            continue
+        if pattern.include is not None and pattern.regex is not None:
+            found.append((pattern.include, pattern.regex))
+    return tuple(reversed(found))
 
 
 def _usable(line: str) -> bool:
-    return bool(line.strip()) and not line.startswith("#") and len(re.findall(r"\*+|\?{2,}", line)) <= MOST_STARS
+    wildcards = re.findall(r"\*+", line.removeprefix("!").removeprefix("**/"))
+    if "[" in line and _UNCLEAR_SET.search(line):
+        return False
+    return bool(line.strip()) and not line.startswith("#") and len(wildcards) <= MOST_WILDCARDS
