@@ -428,9 +428,8 @@ def test_patterns_mean_what_they_mean_to_git(tmp_path: Path, patterns: str, path
     made = tmp_path / path
     (made if path.endswith("/") else made.parent).mkdir(parents=True, exist_ok=True)
     subprocess.run(["git", "init", "-q"], cwd=tmp_path, check=True)
-    by_git = (
-        subprocess.run(["git", "check-ignore", "-q", "--no-index", path], cwd=tmp_path, check=False).returncode == 0
-    )
+    command = ["git", "check-ignore", "-q", "--no-index", path.rstrip("/")]
+    by_git = subprocess.run(command, cwd=tmp_path, check=False).returncode == 0
     assert by_git is ignored
 
 
