@@ -297,11 +297,11 @@ class _Registers(Protocol[Handle_co]):
         ...
 
     def file_changed(self, path: str, *, status: ChangeStatus | None = None) -> Handle_co:
-        """Check that the agent changed a file that matches ``path`` (gitignore-style)."""
+        """Check that the agent added or modified ``path``, a plain path or a gitignore-style pattern."""
         ...
 
     def file_deleted(self, path: str) -> Handle_co:
-        """Check that the agent deleted a file that matches ``path``."""
+        """Check that the agent deleted ``path``, a plain path or a gitignore-style pattern."""
         ...
 
     def changed_paths(self, paths: Sequence[str]) -> Handle_co:

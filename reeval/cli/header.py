@@ -33,10 +33,11 @@ class _GitState:
 def run_start(plan: Plan, root: Path, run_id: str, masker: Masker) -> RunStart:
     """Return the head of the journal of a run that begins now."""
     from reeval.schema.plan import plan_data
-    from reeval.schema.record import RunStart
+    from reeval.schema.record import SCHEMA_VERSION, RunStart
 
     git = _git_state(root)
     return RunStart(
+        schema_version=SCHEMA_VERSION,
         run_id=run_id,
         created_at=int(time.time() * 1000),
         created_by=_user(),

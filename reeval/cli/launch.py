@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from reeval.record.store import RunDirectory
     from reeval.record.writer import RunWriter
     from reeval.report.live.plain import Verbosity
+    from reeval.run.runner import RunOutcome
+    from reeval.run.tools import Tools
     from reeval.schema.plan import Plan, Selection
     from reeval.schema.record import AttemptRecord, RunRecord
 
@@ -127,7 +129,6 @@ def _run(project: Project, job: _Job, request: Request) -> ExitCode:
     from reeval.record.compile import write_record
     from reeval.record.store import RunDirectory
     from reeval.report.screen.evidence import load_failures
-    from reeval.run.runner import run_plan
     from reeval.run.tools import Tools
     from reeval.schema.record import RunEnd
 
@@ -157,7 +158,7 @@ def _run(project: Project, job: _Job, request: Request) -> ExitCode:
     )
     try:
         reporter.run_started(job.plan, start, [*_facts(project, job.plan), *job.facts])
-        outcome = anyio.run(run_plan, job.plan, tools)
+        outcome = anyio.run(_swept_and_run, project, job.plan, tools)
         job.writer.end(RunEnd(state=outcome.state, ended_at=int(time.time() * 1000), notes=list(outcome.notes)))
         record = write_record(run)
         failures = load_failures(record, run)
@@ -168,6 +169,16 @@ def _run(project: Project, job: _Job, request: Request) -> ExitCode:
     job.writer.close()
     _tidy(project, run)
     return ExitCode(record.exit_code)
+
+
+async def _swept_and_run(project: Project, plan: Plan, tools: Tools) -> RunOutcome:
+    """Remove what killed runs of this project left, then run."""
+    from reeval.run.runner import run_plan
+
+    for kind in dict.fromkeys(sandbox.kind for sandbox in plan.sandboxes.values()):
+        for removed in await project.catalog.sandboxes[kind].sweep(project.root):
+            tools.reporter.warning(f"removed what a killed run left: {removed}")
+    return await run_plan(plan, tools)
 
 
 def _facts(project: Project, plan: Plan) -> list[str]:

@@ -43,9 +43,9 @@ def query(
     """
     import sys
 
-    from reeval.cli.output import print_lines
+    from reeval.cli.output import print_lines, print_note
     from reeval.cli.records import open_store
-    from reeval.cli.rows import printed, say, target
+    from reeval.cli.rows import printed, target
     from reeval.errors import UsageError
     from reeval.record.history import query as ask
 
@@ -57,7 +57,7 @@ def query(
     chosen = store.find(run) if run else None
     with (
         target(output, binary=form == "parquet") as place,
-        ask(store, sql, say, run=chosen, parquet=place.path if form == "parquet" else None) as answer,
+        ask(store, sql, print_note, run=chosen, parquet=place.path if form == "parquet" else None) as answer,
     ):
         count = printed(answer, form, place)
     if output is not None or count == 0:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import anyio
 
@@ -13,7 +13,6 @@ if TYPE_CHECKING:
     from reeval.record.format.journal import JournalIndex
     from reeval.record.store import RunDirectory
     from reeval.schema.plan import Plan, PlannedAttempt
-    from reeval.schema.record import AttemptRecord
 
 __all__ = ["Kept", "kept_attempts"]
 
@@ -29,6 +28,15 @@ class Kept:
     """Lines of the header."""
 
 
+class _Finished(NamedTuple):
+    """What a resume must know of a recorded attempt: a run may hold many."""
+
+    eval: str
+    task: str
+    subject: str
+    is_error: bool
+
+
 def kept_attempts(run: RunDirectory, index: JournalIndex, plan: Plan, project: Project, *, retry_errors: bool) -> Kept:
     """Return the finished attempts whose eval's task and subject are what they were.
 
@@ -38,21 +46,23 @@ def kept_attempts(run: RunDirectory, index: JournalIndex, plan: Plan, project: P
     from reeval.schema.record import Outcome
 
     planned = {attempt.key: attempt for attempt in planned_attempts(plan)}
-    finished = {key: record for record in run.attempts(index) if (key := f"{record.eval}@{record.attempt}") in planned}
+    finished = {
+        key: _Finished(record.eval, record.task, record.subject, record.outcome == Outcome.ERROR)
+        for record in run.attempts(index)
+        if (key := f"{record.eval}@{record.attempt}") in planned
+    }
     subjects = anyio.run(_subjects, plan, project, [planned[key] for key in finished])
     changed: dict[str, str] = {}
     for key, record in finished.items():
         if reason := _difference(record, planned[key], subjects[planned[key].cell.key, record.eval]):
             changed.setdefault(record.eval, reason)
     keys = {
-        key
-        for key, record in finished.items()
-        if record.eval not in changed and not (retry_errors and record.outcome == Outcome.ERROR)
+        key for key, record in finished.items() if record.eval not in changed and not (retry_errors and record.is_error)
     }
     return Kept(keys=frozenset(keys), changed=changed, facts=_facts(run, len(keys), len(planned), changed))
 
 
-def _difference(record: AttemptRecord, attempt: PlannedAttempt, subject: str) -> str | None:
+def _difference(record: _Finished, attempt: PlannedAttempt, subject: str) -> str | None:
     if record.task != attempt.eval.task:
         return "its task changed"
     if record.subject and record.subject != subject:

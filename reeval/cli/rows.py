@@ -17,14 +17,14 @@ from itertools import chain, islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
-from reeval.cli.output import print_lines, terminal_width
+from reeval.cli.output import print_lines, print_note, terminal_width
 from reeval.errors import RecordError
 from reeval.report.text import cut, escape, one_line, pad, width
 
 if TYPE_CHECKING:
     from reeval.record.history import Answer
 
-__all__ = ["Place", "printed", "say", "target"]
+__all__ = ["Place", "printed", "target"]
 
 Row = tuple[Any, ...]
 
@@ -49,11 +49,6 @@ class Place:
         """Write lines, some at a time."""
         while some := list(islice(lines, 500)):
             print_lines(some, self.stream)
-
-
-def say(text: str) -> None:
-    """Tell what is no row, on stderr."""
-    print_lines([escape(text)], sys.stderr)
 
 
 @contextmanager
@@ -120,7 +115,7 @@ def _table(columns: Sequence[str], rows: Iterator[Row], place: Place) -> Iterato
     if len(widths) < len(names):
         left = names[len(widths) :]
         count = "1 column does" if len(left) == 1 else f"{len(left)} columns do"
-        say(f"{count} not fit: {', '.join(left)}; name those you want")
+        print_note(f"{count} not fit: {', '.join(left)}; name those you want")
     for cells in chain([names], texts, ([_cell(value, room) for value in row] for row in rows)):
         yield _line(cells, widths, right, cutting=room is not None)
 

@@ -71,10 +71,10 @@ def make_plan(project: Project, selection: Selection) -> Plan:
 
 def _failed_evals(project: Project) -> tuple[str, ...]:
     """Return the ids of the evals of the last run that have an attempt which neither passed nor was skipped."""
-    from reeval.record.compile import compile_record
+    from reeval.record.compile import load_record
     from reeval.schema.record import Outcome
 
-    record = compile_record(project.store.find("last"))
+    record = load_record(project.store.find("last"))
     fine = {Outcome.PASS, Outcome.SKIPPED}
     failed = tuple(
         one.id

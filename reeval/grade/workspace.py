@@ -20,7 +20,7 @@ _STATUSES = ("added", "modified", "deleted")
 
 
 def file_changed(path: str, *, status: ChangeStatus | None = None) -> Match:
-    """Match a file that the agent added or modified (or what ``status`` says); ``path`` is gitignore-style."""
+    """Match a file that the agent added or modified (or what ``status`` says); ``path`` may be gitignore-style."""
     if status is not None and status not in _STATUSES:
         refuse("file_changed", f"status is 'added', 'modified' or 'deleted', got {show(status, 80)}")
     matches = path_matcher("file_changed", path)
@@ -35,7 +35,7 @@ def file_changed(path: str, *, status: ChangeStatus | None = None) -> Match:
 
 
 def file_deleted(path: str) -> Match:
-    """Match a file that the agent deleted; ``path`` is gitignore-style."""
+    """Match a file that the agent deleted; ``path`` may be gitignore-style."""
     matches = path_matcher("file_deleted", path)
 
     def look(changes: Mapping[str, ChangeStatus]) -> Observation:

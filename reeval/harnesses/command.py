@@ -60,6 +60,8 @@ class CommandOptions:
         words = (self.command,) if isinstance(self.command, str) else self.command
         if not words or not words[0].strip():
             raise ValueError("a command with a program and its arguments, not an empty one")
+        if not isinstance(self.command, str) and (home := next((it for it in words if it.startswith("~/")), None)):
+            raise ValueError(f"one shell string where {home!r} is the agent's home: no shell reads an argv list")
         if self.prompt == "argument" and isinstance(self.command, str) and misquoted(self.command):
             raise ValueError(f"a command with {PROMPT} outside of quotes: the prompt is quoted for you")
         if self.prompt == "stdin" and any(PROMPT in word for word in words):

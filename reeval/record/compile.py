@@ -60,6 +60,7 @@ def compile_record(run: RunDirectory) -> RunRecord:
     state = _state(run, index)
     evals = folds.evals()
     return RunRecord(
+        schema_version=SCHEMA_VERSION,
         run_id=run.id,
         state=state,
         kind=plan.kind,

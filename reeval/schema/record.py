@@ -201,7 +201,8 @@ class Superseded(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, 
 class RunStart(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, tag="run"):
     """The head of a journal."""
 
-    schema_version: int = SCHEMA_VERSION
+    schema_version: int
+    """``SCHEMA_VERSION`` when it was written; without a default, so that it always stands in the file."""
     run_id: str
     created_at: int
     """Milliseconds since 1970, UTC."""
@@ -345,7 +346,8 @@ class Totals(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 class RunRecord(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """``record.json``: one run, complete in itself together with its journal and files."""
 
-    schema_version: int = SCHEMA_VERSION
+    schema_version: int
+    """``SCHEMA_VERSION`` when it was written; without a default, so that it always stands in the file."""
     run_id: str
     state: RunState
     kind: EvalKind

@@ -23,7 +23,7 @@ from reeval.schema.plan import (
     plan_data,
     planned_attempts,
 )
-from reeval.schema.record import AttemptRecord, CheckRecord, Outcome, RunEnd, RunStart, RunState
+from reeval.schema.record import SCHEMA_VERSION, AttemptRecord, CheckRecord, Outcome, RunEnd, RunStart, RunState
 from reeval.secrets import Masker
 
 CONFIG = """
@@ -92,6 +92,7 @@ def plan_of(*evals: PlannedEval) -> Plan:
 
 def start_of(run_id: str, plan: Plan, **more: Any) -> RunStart:
     return RunStart(
+        schema_version=SCHEMA_VERSION,
         run_id=run_id,
         created_at=int(time.time() * 1000),
         created_by="ada",

@@ -9,7 +9,7 @@ import msgspec
 from reeval.record.store import RunDirectory, RunStore
 from reeval.schema.options import ResolvedGate
 from reeval.schema.plan import Plan, PlannedAttempt, PlannedCell, PlannedEval, PlannedHarness, PlannedSandbox
-from reeval.schema.record import AttemptRecord, CheckRecord, Outcome, RunEnd, RunStart, RunState
+from reeval.schema.record import SCHEMA_VERSION, AttemptRecord, CheckRecord, Outcome, RunEnd, RunStart, RunState
 from reeval.schema.transcript import ToolCall, Turn
 from reeval.secrets import Masker
 
@@ -53,6 +53,7 @@ def plan(*evals: PlannedEval) -> Plan:
 
 def start(run_id: str, planned: Plan | None = None, **more: Any) -> RunStart:
     fields: dict[str, Any] = {
+        "schema_version": SCHEMA_VERSION,
         "run_id": run_id,
         "created_at": 1_790_000_000_000,
         "project": "demo",

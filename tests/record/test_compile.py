@@ -30,6 +30,7 @@ def test_the_record_of_a_small_run_whole(store: RunStore) -> None:
     run = record(store, attempt(1), attempt(2, outcome=Outcome.ERROR, failure=failure, checks=[], turns=[]))
     spans = run.index().attempts[EVAL]
     assert json.loads(msgspec.json.encode(compile_record(run))) == {
+        "schema_version": 1,
         "run_id": run.id,
         "state": "completed",
         "kind": "pass-fail",

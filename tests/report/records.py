@@ -8,6 +8,7 @@ from reeval.errors import Phase
 from reeval.schema.observation import CheckStatus
 from reeval.schema.plan import Plan, PlannedAttempt, PlannedCell, PlannedEval, PlannedHarness, PlannedSandbox
 from reeval.schema.record import (
+    SCHEMA_VERSION,
     AttemptEntry,
     AttemptFailure,
     AttemptRecord,
@@ -93,6 +94,7 @@ def run(*evals: EvalRecord, **more: Any) -> RunRecord:
     more.setdefault("kind", "pass-fail")
     more.setdefault("totals", totals(evals))
     return RunRecord(
+        schema_version=SCHEMA_VERSION,
         run_id=more.pop("run_id", "20261130-142501-x7f3"),
         created_at=CREATED,
         ended_at=more.pop("ended_at", CREATED + 3200),
@@ -116,6 +118,7 @@ def totals(evals: tuple[EvalRecord, ...]) -> Totals:
 
 def start(**more: Any) -> RunStart:
     return RunStart(
+        schema_version=SCHEMA_VERSION,
         run_id="20261130-142501-x7f3",
         created_at=CREATED,
         project="demo",

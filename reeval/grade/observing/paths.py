@@ -1,4 +1,4 @@
-"""Which paths does a gitignore-style pattern name?"""
+"""Which paths does a path or a gitignore-style pattern name?"""
 
 from __future__ import annotations
 
@@ -10,6 +10,8 @@ from reeval.grade.observing.display import show
 from reeval.grade.observing.expectation import refuse, text_argument
 
 __all__ = ["canonical", "path_matcher"]
+
+_WILDCARDS = frozenset("*?[")
 
 
 def canonical(call: str, path: object) -> str:
@@ -24,10 +26,16 @@ def canonical(call: str, path: object) -> str:
 
 
 def path_matcher(call: str, pattern: object) -> Callable[[str], bool]:
-    """Return a test of paths; the pattern is one line of a gitignore file, without negation."""
+    """Return a test of paths.
+
+    A plain path names exactly that file. With ``*``, ``?``, ``[`` or a ``/`` at its end it is one line of a gitignore
+    file, without negation: ``*.py`` names files at any depth, ``src/`` everything below.
+    """
     text = canonical(call, pattern)
     if text.startswith(("!", "#")) or text != text.strip():
         refuse(call, f"takes one gitignore-style pattern, got {show(text, 120)}")
+    if not text.endswith("/") and not set(text) & _WILDCARDS:
+        return text.__eq__
     return _compiled(text)
 
 

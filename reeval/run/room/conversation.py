@@ -74,7 +74,7 @@ class Conversation:
             changes=changes,
             started=round(begun.started, 6),
             duration=round(ended - begun.at, 6),
-            unreported=self._all_unreported(turn),
+            unreported=_without_edits(self._unreported.union(turn.unreported)),
         )
         self.turns = (*self.turns, turn)
         return turn
@@ -97,7 +97,7 @@ class Conversation:
             changes=changes,
             started=round(begun.started, 6),
             duration=round(duration, 6),
-            unreported=tuple(sorted(self._unreported)),
+            unreported=tuple(sorted(self._unreported)) if problem else _without_edits(self._unreported),
         )
         self.turns = (*self.turns, turn)
         return problem
@@ -117,7 +117,7 @@ class Conversation:
         with adapted(Phase.SANDBOX, "the workspace could not be looked at"):
             return await self._room.started.snapshot()
 
-    def _all_unreported(self, turn: Turn) -> tuple[Channel, ...]:
-        if not self._unreported:
-            return turn.unreported
-        return tuple(sorted(self._unreported.union(turn.unreported)))
+
+def _without_edits(unreported: frozenset[Channel]) -> tuple[Channel, ...]:
+    """Return what stays unknown once the workspace was looked at: what was edited is known from there."""
+    return tuple(sorted(unreported - {Channel.EDITS}))
