@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from reeval.report.screen.evidence import checks_of, diff_of, log_of, turns_of
-from reeval.report.screen.failures import Page, check_lines, headline, log_lines
+from reeval.report.screen.failures import Page, checks_lines, headline, log_lines
 from reeval.report.screen.numbers import count, dollars, moment, number, seconds
 from reeval.report.screen.table import table
 from reeval.report.text import one_line, width
@@ -35,6 +35,7 @@ _THOUGHT_LINES = 4
 _DIFF_LINES = 120
 _LOG_LINES = 40
 _DETAIL_LINES = 40
+_CHECKS = 100
 _VALUE_CHARACTERS = 2_000
 
 
@@ -199,9 +200,7 @@ def _titled(title: str, lines: Sequence[str], page: Page) -> list[str]:
 
 
 def _checks(record: AttemptRecord, page: Page) -> list[str]:
-    return _titled(
-        "checks", [line for check in checks_of(record, page.reader) for line in check_lines(check, page, 2)], page
-    )
+    return _titled("checks", checks_lines(checks_of(record, page.reader), page, 2, _CHECKS), page)
 
 
 def _diff(record: AttemptRecord, page: Page) -> list[str]:

@@ -97,7 +97,7 @@ def test_many_failed_checks_are_counted_and_many_lines_cut() -> None:
     checks = [check(f"check {index}", holds=False, message="m\n" * 30) for index in range(5000)]
     lines = failure_lines(failed_attempt(checks=checks, log=""), Page(), 0)
     assert len(lines) < 150
-    assert lines[-1] == "  … 4990 more checks"
+    assert lines[-1] == "  … 4,990 more checks"
 
 
 def test_the_end_of_a_long_log_is_shown() -> None:

@@ -167,6 +167,14 @@ def test_long_parts_are_bounded_unless_all_is_asked_for() -> None:
     assert len(attempt_screen(run(), record, Page(full=True))) > 6000
 
 
+def test_of_thousands_of_checks_those_that_explain_the_outcome_are_shown() -> None:
+    checks = [check(f"check {number}", holds=number != 4000) for number in range(5000)]
+    lines = attempt_screen(run(), attempt(checks=checks), Page())
+    assert lines[-1] == "  … 4,900 more checks"
+    assert any("✗ check 4000" in line for line in lines)
+    assert len(attempt_screen(run(), attempt(checks=checks), Page(full=True))) > 5000
+
+
 def test_big_parts_are_read_from_their_files() -> None:
     big = FileRef(file="x", bytes=9, sha256="0")
     reader = Reader(turns=[TURN], diff=DIFF, log="from a file", checks=[check("in a file")])

@@ -97,6 +97,10 @@ def test_an_error_is_told_in_one_bounded_line() -> None:
     assert told(ValueError("x" * 10_000), "/nowhere")[0] == f"ValueError: {'x' * 488}…"
     assert told(UsageError("write it like this"), "/nowhere")[0] == "write it like this"
     assert told(KeyError(), "/nowhere")[0] == "KeyError"
+    one = ExceptionGroup("unhandled errors in a TaskGroup", [ExceptionGroup("again", [UsageError("write it")])])
+    assert told(one, "/nowhere")[0] == "write it"
+    two = ExceptionGroup("two tasks", [ValueError("a"), KeyError("b")])
+    assert told(two, "/nowhere")[0] == "ExceptionGroup: two tasks (2 sub-exceptions)"
 
 
 def test_everything_is_put_back_after_a_run(stage: Stage) -> None:

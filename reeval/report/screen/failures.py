@@ -12,7 +12,16 @@ from reeval.report.text import bounded, one_line
 from reeval.schema.observation import CheckStatus
 from reeval.schema.record import AttemptRecord, CheckRecord, EvalRecord, Outcome
 
-__all__ = ["Page", "check_lines", "explains", "failure_lines", "failure_sections", "headline", "log_lines"]
+__all__ = [
+    "Page",
+    "check_lines",
+    "checks_lines",
+    "explains",
+    "failure_lines",
+    "failure_sections",
+    "headline",
+    "log_lines",
+]
 
 SHOWN_CHECKS = 10
 """Failed checks of one attempt that are shown; the rest is counted."""
@@ -133,17 +142,20 @@ def failure_lines(record: AttemptRecord, page: Page, indent: int = 2) -> list[st
     lines = [first, *page.lines(why, MESSAGE_LINES, indent + 2)] if why else [first]
     if record.failure and record.failure.detail:
         lines += page.lines(record.failure.detail, DETAIL_LINES, indent + 4, tail=True, style="dim")
-    lines += _checks(checks, page, indent + 2)
+    shown = [check for check in checks if page.passing or explains(check)]
+    lines += checks_lines(shown, page, indent + 2, SHOWN_CHECKS)
     lines += log_lines(log_of(record, page.reader), page, indent + 2)
     return lines
 
 
-def _checks(checks: Sequence[CheckRecord], page: Page, indent: int) -> list[str]:
-    shown = [check for check in checks if page.passing or explains(check)]
-    limit = len(shown) if page.full else SHOWN_CHECKS
-    lines = [line for check in shown[:limit] for line in check_lines(check, page, indent)]
-    more = len(shown) - limit
-    return lines + ([" " * indent + f"… {more} more checks"] if more > 0 else [])
+def checks_lines(checks: Sequence[CheckRecord], page: Page, indent: int, limit: int) -> list[str]:
+    """Return at most ``limit`` checks in their order, those that explain the outcome before others; count the rest."""
+    if page.full or len(checks) <= limit:
+        limit = len(checks)
+    order = sorted(range(len(checks)), key=lambda place: not explains(checks[place]))
+    lines = [line for place in sorted(order[:limit]) for line in check_lines(checks[place], page, indent)]
+    more = len(checks) - limit
+    return lines + ([" " * indent + f"… {more:,} more checks"] if more > 0 else [])
 
 
 def log_lines(log: str, page: Page, indent: int, limit: int = LOG_LINES) -> list[str]:

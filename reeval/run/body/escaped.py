@@ -24,13 +24,21 @@ def without_control(error: BaseException) -> BaseException | None:
 
 def told(error: BaseException, root: str) -> tuple[str, str]:
     """Return the reason in one line and a bounded traceback, from the project's own frames where there are any."""
+    cause = _only(error)
     try:
-        text = str(error)
+        text = str(cause)
     except Exception:  # noqa: BLE001 - an exception of the author's making
         text = "(its text cannot be shown)"
-    name = type(error).__name__
-    reason = text if text and isinstance(error, UserError) else f"{name}: {text}" if text else name
+    name = type(cause).__name__
+    reason = text if text and isinstance(cause, UserError) else f"{name}: {text}" if text else name
     return _bounded(reason), _traceback(error, root)
+
+
+def _only(error: BaseException) -> BaseException:
+    """Return what a group is about when that is one thing: a task group wraps even a single error."""
+    while isinstance(error, BaseExceptionGroup) and len(error.exceptions) == 1:
+        error = error.exceptions[0]
+    return error
 
 
 def _bounded(text: str) -> str:

@@ -30,9 +30,6 @@ __all__ = ["BodyEnd", "BodyRun", "drive_body", "run_body"]
 PATIENCE = (1.0, 0.5, 0.5, 1.0, 2.0)
 """Seconds to wait after each cancellation of a body that does not end; the first leaves it time to clean up."""
 
-_given_up: list[asyncio.Task[Any]] = []
-"""Bodies that swallow every cancellation: collecting one would throw into it again, and again in vain."""
-
 
 class BodyRun(msgspec.Struct, frozen=True, kw_only=True):
     """A body that is about to run."""
@@ -211,5 +208,15 @@ async def _end_tasks(tasks: set[asyncio.Task[Any]]) -> bool:
     for task in pending:
         # Otherwise the loop would wait for it for ever when it closes.
         asyncio._unregister_task(task)  # noqa: SLF001 - documented, for those who make tasks of their own
-    _given_up.extend(pending)
+        _keep_for_ever(task)
     return not pending
+
+
+def _keep_for_ever(task: asyncio.Task[Any]) -> None:
+    """Never let a task be collected, not even as the interpreter ends.
+
+    Collecting one throws into it once more, and a body that swallows that as well would never let the process end.
+    """
+    import ctypes
+
+    ctypes.pythonapi.Py_IncRef(ctypes.py_object(task))
