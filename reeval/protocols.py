@@ -10,15 +10,21 @@ from typing import Any, Protocol
 
 from reeval.authoring import Command
 from reeval.schema.environment import Egress, Layout, PreparedTree
-from reeval.schema.plan import Plan, PlannedAttempt, PlannedHarness, PlannedSandbox
+from reeval.schema.plan import Plan, PlannedAttempt, PlannedHarness, PlannedModel, PlannedSandbox
 from reeval.schema.record import AttemptRecord, FileRef, RunRecord, RunStart
 from reeval.schema.transcript import Changes, Channel, CommandResult, Turn
+from reeval.usage import Usage
 
 __all__ = [
     "Catalog",
     "Executor",
     "Harness",
     "HarnessKind",
+    "Model",
+    "ModelKind",
+    "ModelReply",
+    "ModelRequest",
+    "Picture",
     "Process",
     "Recorder",
     "Reporter",
@@ -204,6 +210,69 @@ class HarnessKind:
     """A scripted agent of the project's own: it needs no isolation."""
 
 
+# --- the models ---------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, kw_only=True)
+class Picture:
+    """An image that a model is shown."""
+
+    name: str
+    media_type: str
+    """``image/png``, ``image/jpeg``, ``image/webp`` or ``image/gif``."""
+    data: bytes
+
+
+@dataclass(frozen=True, kw_only=True)
+class ModelRequest:
+    """One question to a model, which answers with data."""
+
+    system: str
+    """The instructions: a rubric, a question."""
+    prompt: str
+    """The material: data, never instructions."""
+    schema: Mapping[str, Any]
+    """JSON Schema of the answer, an object."""
+    pictures: tuple[Picture, ...] = ()
+    temperature: float | None = 0.0
+    """Left out when the model refuses it."""
+    max_tokens: int = 4096
+
+
+@dataclass(frozen=True, kw_only=True)
+class ModelReply:
+    """What a model answered, valid by the request's schema."""
+
+    data: Mapping[str, Any]
+    usage: Usage
+    """Unknown parts are None; the cost is there when the price is known."""
+    model: str | None = None
+    """What served it, as the provider says."""
+    tries: int = 1
+
+
+class Model(Protocol):
+    """A language model."""
+
+    async def answer(self, request: ModelRequest) -> ModelReply:
+        """Return a valid answer; raise ``InfrastructureError`` (phase ``model``) that says what to do otherwise."""
+        ...
+
+
+@dataclass(frozen=True, kw_only=True)
+class ModelKind:
+    """A way to speak to models: what the planner may ask about it, and how to open one."""
+
+    name: str
+    options: type
+    """A frozen dataclass: the options of a ``[provider.NAME]`` table beside the common ones."""
+    open: Callable[[PlannedModel, Mapping[str, str], Path], AbstractAsyncContextManager[Model]]
+    """Takes the planned model, the host's variables and the project's root."""
+    key: str | None = None
+    """The host variable that holds the key when the table names none; None: no key is needed."""
+    takes_pictures: bool = True
+
+
 # --- the run ------------------------------------------------------------------------------------------
 
 
@@ -213,6 +282,7 @@ class Catalog:
 
     harnesses: Mapping[str, HarnessKind]
     sandboxes: Mapping[str, SandboxKind]
+    models: Mapping[str, ModelKind] = field(default_factory=dict)
 
 
 class Recorder(Protocol):

@@ -21,6 +21,7 @@ __all__ = [
     "PlannedCompare",
     "PlannedEval",
     "PlannedHarness",
+    "PlannedModel",
     "PlannedQuestion",
     "PlannedSandbox",
     "Selection",
@@ -63,6 +64,28 @@ class PlannedSandbox:
     max_concurrent: int | None = None
     start_timeout: float = 90.0
     options: dict[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, kw_only=True)
+class PlannedModel:
+    """A language model that judges or answers."""
+
+    name: str
+    """``provider/model`` as it was written; ``fake`` has no model part."""
+    provider: str
+    """The ``[provider.NAME]`` table, or the provider of that name with its defaults."""
+    kind: str
+    """How it is spoken to: ``anthropic``, ``openai``, ``openai-chat``, ``google``, ``fake``."""
+    model: str
+    """What the provider calls it; empty for ``fake``."""
+    base_url: str | None = None
+    """None: the provider's own."""
+    key: str | None = None
+    """Name of the host variable that holds the key; None: no key is needed."""
+    max_concurrent: int | None = None
+    """Calls at once to this provider, over the whole run."""
+    options: dict[str, Any] = field(default_factory=dict)
+    """The options of its kind, as JSON data."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -187,6 +210,8 @@ class Plan:
     harnesses: dict[str, PlannedHarness]
     sandboxes: dict[str, PlannedSandbox]
     environments: dict[str, Environment]
+    models: dict[str, PlannedModel] = field(default_factory=dict)
+    """Every model that a judge or a question names before the run starts, by name."""
     max_concurrent: int
     """Attempts at once in the whole run."""
     selection: Selection = Selection()
