@@ -65,6 +65,8 @@ def arguments(directory: AttemptDirectory, etc: Path, *, network: bool, read_onl
     for source, target in ((directory.tmp, TMP), (directory.workspace, WORKSPACE), (directory.home, HOME)):
         binds += ["--bind", source, target]
     for path in read_only:  # After /tmp, which may hold them.
+        if path.startswith("/etc/"):
+            _mountpoint(etc, path.removeprefix("/etc/"))
         binds += ["--ro-bind", path, path]
     net = [] if network else ["--unshare-net"]
     end = ["--remount-ro", "/", "--chdir", WORKSPACE, "--", "/bin/sh", "-c", INIT]
@@ -89,11 +91,18 @@ def write_etc(above: Path, *, network: bool) -> Path:
     if not network:
         (making / "hosts").write_text("127.0.0.1 localhost\n::1 localhost\n")
     for name in _mounted_etc(network=network):
-        mountpoint = making / name
-        mountpoint.parent.mkdir(parents=True, exist_ok=True)
-        mountpoint.mkdir() if (Path("/etc") / name).is_dir() else mountpoint.touch()
+        _mountpoint(making, name)
     making.rename(etc)
     return etc
+
+
+def _mountpoint(etc: Path, name: str) -> None:
+    target = etc / name
+    target.parent.mkdir(parents=True, exist_ok=True)
+    if (Path("/etc") / name).is_dir():
+        target.mkdir(exist_ok=True)
+    else:
+        target.touch()
 
 
 def entering(pid: int, *, network: bool) -> list[str]:
@@ -111,7 +120,8 @@ def _tool(name: str) -> str:
 @cache
 def _mounted_etc(*, network: bool) -> tuple[str, ...]:
     names = (*ETC_MOUNTED, *ETC_CERTIFICATES, *((ETC_CHANGING,) if network else ()))
-    return tuple(name for name in names if (Path("/etc") / name).exists())
+    java = (path.name for path in Path("/etc").glob("java-*"))  # Debian's Java does not start without it.
+    return tuple(name for name in (*names, *java) if (Path("/etc") / name).exists())
 
 
 @cache
@@ -183,5 +193,6 @@ def child_pid(info: bytes) -> int:
 def _does_not_work(output: bytes) -> str:
     said = output.decode("utf-8", "replace").strip().partition("\n")[0] or "it said nothing"
     return (
-        f"bubblewrap does not work here ({said[:200]}): user namespaces may be off, or this is a container without them"
+        f"bubblewrap does not work here ({said[:200]}): user namespaces may be off (Ubuntu: sysctl "
+        "kernel.apparmor_restrict_unprivileged_userns=0; Docker: --security-opt seccomp=unconfined)"
     )

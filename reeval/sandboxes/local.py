@@ -55,11 +55,12 @@ class LocalSandboxKind:
         """Say in a few words what it is, for the run's header."""
         if sandbox.isolated:
             return f"{sandbox.id} (bubblewrap)"
-        if sandbox.options.get("isolation") == "prefer":
-            from reeval.sandboxes.bubblewrap import problem
+        plain = "plain directory" if sandbox.id == PLAIN_ID else f"{sandbox.id}: plain directory"
+        if sandbox.options.get("isolation") != "prefer":
+            return plain
+        from reeval.sandboxes.bubblewrap import problem
 
-            return f"{sandbox.id} (plain directory: {problem() or 'bubblewrap works here now'})"
-        return f"{sandbox.id} (plain directory)"
+        return f"{plain} ({problem() or 'bubblewrap works by now'})"
 
     @asynccontextmanager
     async def open(self, request: SandboxRequest) -> AsyncIterator[Sandbox]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import subprocess
 from collections.abc import AsyncIterator
@@ -21,6 +22,8 @@ from reeval.schema.environment import PreparedTree
 
 __all__ = ["opened"]
 
+_log = logging.getLogger(__name__)
+
 
 @asynccontextmanager
 async def opened(request: SandboxRequest, options: LocalOptions) -> AsyncIterator[LocalSandbox]:
@@ -30,7 +33,9 @@ async def opened(request: SandboxRequest, options: LocalOptions) -> AsyncIterato
         async with _started(directory, request, options) as sandbox:
             yield sandbox
     finally:
-        if not request.keep:
+        if request.keep:
+            _log.warning("the sandbox of %s is kept in %s", request.key, directory.path)
+        else:
             with CancelScope(shield=True):
                 await to_thread.run_sync(remove, directory.path)
 

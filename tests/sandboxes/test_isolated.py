@@ -118,6 +118,18 @@ async def test_paths_given_as_read_only_are_seen_and_not_writable(isolated: Site
     assert (tools / "data").read_text() == "given"
 
 
+async def test_a_path_below_etc_can_be_given_too(isolated: Site) -> None:
+    async with isolated.open(options={"read_only": ["/etc/os-release", "/etc/profile.d"]}) as sandbox:
+        result = await sandbox.exec("cat /etc/os-release; ls -d /etc/profile.d; ls /etc | wc -l")
+    async with isolated.open() as sandbox:
+        other = await sandbox.exec("cat /etc/os-release")
+    directory, count = result.stdout.split()[-2:]
+    assert directory == "/etc/profile.d"
+    assert int(count) < 20
+    assert result.stderr == ""
+    assert other.stdout == ""
+
+
 async def test_what_the_agent_writes_belongs_to_the_user_who_runs_reeval(isolated: Site) -> None:
     async with isolated.open() as sandbox:
         await sandbox.exec("echo x > a")

@@ -77,7 +77,7 @@ def test_required_isolation_that_cannot_be_had_is_refused_with_what_to_install()
 def test_preferred_isolation_falls_back_and_says_why() -> None:
     planned = KIND.plan("local", {"isolation": "prefer"}, AGENT)
     assert (planned.id, planned.isolated) == ("fake", False)
-    assert KIND.describe(planned).startswith("fake (plain directory: bubblewrap is missing: apt install bubblewrap")
+    assert KIND.describe(planned).startswith("plain directory (bubblewrap is missing: apt install bubblewrap")
 
 
 def test_a_bubblewrap_that_fails_is_a_problem_with_its_own_words(
@@ -127,7 +127,8 @@ def test_a_network_policy_that_cannot_be_held_is_refused(
 
 def test_a_sandbox_is_described_in_a_few_words() -> None:
     assert KIND.describe(PlannedSandbox(id="local", kind="local", isolated=True)) == "local (bubblewrap)"
-    assert KIND.describe(PlannedSandbox(id="fake", kind="local", isolated=False)) == "fake (plain directory)"
+    assert KIND.describe(PlannedSandbox(id="fake", kind="local", isolated=False)) == "plain directory"
+    assert KIND.describe(PlannedSandbox(id="box", kind="local", isolated=False)) == "box: plain directory"
 
 
 @pytest.mark.anyio

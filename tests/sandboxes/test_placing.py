@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import os
 import shutil
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
 from reeval.errors import InfrastructureError, Phase
 from reeval.schema.environment import PreparedTree
-from tests.sandboxes.site import Site
+from tests.sandboxes.site import Site, needs_bubblewrap
 
 pytestmark = pytest.mark.anyio
 
@@ -57,6 +59,42 @@ async def test_a_tree_that_is_gone_is_an_infrastructure_error_and_leaves_nothing
         await site.open(tree=tree).__aenter__()
     assert caught.value.phase is Phase.SANDBOX
     assert site.attempts() == []
+
+
+FULL = """
+import sys, anyio, tempfile
+from pathlib import Path
+from reeval.errors import InfrastructureError
+from reeval.schema.environment import PreparedTree
+from tests.sandboxes.site import Site, needs_bubblewrap
+tempfile.tempdir = sys.argv[1] + "/tmp"
+site = Site(Path(sys.argv[1]), "none")
+async def attempt(tree, write):
+    try:
+        async with site.open(tree=tree) as sandbox:
+            await sandbox.write("big", b"x" * write)
+    except InfrastructureError as error:
+        print(error.phase, error)
+    print(len(site.attempts()))
+anyio.run(attempt, PreparedTree(digest="0", workspace=sys.argv[1] + "/prepared"), 1)
+anyio.run(attempt, None, 5_000_000)
+"""
+
+
+@needs_bubblewrap
+def test_a_full_disk_is_named_and_nothing_is_left(tmp_path: Path) -> None:
+    for name in ("prepared", "tmp"):
+        (tmp_path / name).mkdir()
+    (tmp_path / "prepared" / "big").write_bytes(b"x" * 2_000_000)
+    small_disk = ["bwrap", "--dev-bind", "/", "/", "--size", "1000000", "--tmpfs", str(tmp_path / "tmp")]
+    done = subprocess.run(
+        [*small_disk, sys.executable, "-c", FULL, str(tmp_path)], capture_output=True, text=True, check=False
+    )
+    copied, left, written, left_again = done.stdout.splitlines()
+    assert copied.startswith("sandbox the environment could not be copied into the sandbox: cp: ")
+    assert copied.endswith("No space left on device")
+    assert written == "sandbox big: No space left on device (in the system's temporary directory)"
+    assert (left, left_again) == ("0", "0")
 
 
 async def test_fifty_thousand_files_are_placed_watched_and_removed(site: Site) -> None:

@@ -61,7 +61,7 @@ class Running:
     @property
     def returncode(self) -> int | None:
         """Its exit code; None while it runs."""
-        return self._popen.returncode
+        return self._popen.poll()
 
     @property
     def stderr(self) -> BoundedOutput:
