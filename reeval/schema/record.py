@@ -1,7 +1,9 @@
 """What is kept of a run? The journal's lines and ``record.json``, versioned.
 
-The journal (``events.ndjson``) holds a ``RunStart``, an ``AttemptRecord`` for every finished attempt (the last
-one of a key counts), a ``Superseded`` where a changed eval runs again, and a ``RunEnd`` each time the run stops.
+The journal (``events.ndjson``) holds a ``RunStart``, an ``AttemptRecord`` for every finished attempt (the last one of
+a key counts), an ``AnswerRecord`` or ``PairRecord`` for every answered question, a ``Superseded`` where a changed eval
+runs again, and a ``RunEnd`` each time the run stops.
+
 ``record.json`` is the ``RunRecord``; its attempts are entries that point at their journal line.
 """
 
@@ -15,6 +17,8 @@ import msgspec
 from reeval.errors import Phase
 from reeval.schema.observation import CheckStatus
 from reeval.schema.plan import NO_ENVIRONMENT
+from reeval.schema.recorded.answers import AnswerRecord, JudgmentRecord, PairRecord, QuestionRecord
+from reeval.schema.recorded.files import FileRef
 from reeval.schema.spec import EvalKind
 from reeval.schema.transcript import Turn
 from reeval.usage import Usage
@@ -74,15 +78,6 @@ class RunState(StrEnum):
     FAILED = "failed"
     """The machinery around the attempts broke (a disk that is full)."""
     INTERRUPTED = "interrupted"
-
-
-class FileRef(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """A part of the record that is too big for a line: a file, from the run's directory."""
-
-    file: str
-    bytes: int
-    sha256: str
-    truncated: bool = False
 
 
 class CheckRecord(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -179,6 +174,8 @@ class AttemptRecord(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=Tru
     observations: list[ObservationRecord] = []
     diagnostics: list[str] = []
     artifacts: list[ArtifactRef] = []
+    judgments: list[JudgmentRecord] | FileRef = []
+    """What judges said, in the order of their checks."""
     usage: list[SpenderUsage] = []
     model: str | None = None
     """The model that served the last turn."""
@@ -231,7 +228,7 @@ class RunEnd(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, tag=
     notes: list[str] = []
 
 
-JournalLine = RunStart | AttemptRecord | Superseded | RunEnd
+JournalLine = RunStart | AttemptRecord | AnswerRecord | PairRecord | Superseded | RunEnd
 
 
 class GateResult(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -293,6 +290,7 @@ class AttemptEntry(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True
     score: float | None = None
     reason: str | None = None
     """Of an error, a failure without a check, or a skip: bounded."""
+    answers: list[AnswerRecord] = []
 
 
 class EvalRecord(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -312,6 +310,9 @@ class EvalRecord(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     task: str = ""
     cells: list[CellRecord] = []
     attempts: list[AttemptEntry] = []
+    questions: list[QuestionRecord] = []
+    answers: list[PairRecord] = []
+    """Of the pairwise questions; those about one attempt stand beside it."""
     notes: tuple[str, ...] = ()
 
     @property

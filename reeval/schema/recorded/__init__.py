@@ -1,0 +1,1 @@
+"""Parts of a record that several of its lines use."""
