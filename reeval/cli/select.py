@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Sequence
+from contextlib import redirect_stdout
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -59,7 +61,8 @@ def collect(project: Project, paths: Sequence[str] = ()) -> tuple[FileSpec, ...]
     from reeval.plan.select import files_of
 
     found = find_eval_files(project.root, project.config.evals)
-    return load_files(project.root, files_of(paths, found) if paths else found)
+    with redirect_stdout(sys.stderr):  # What a file prints as it is loaded is no part of any answer, such as JSON.
+        return load_files(project.root, files_of(paths, found) if paths else found)
 
 
 def make_plan(project: Project, selection: Selection) -> Plan:

@@ -117,6 +117,10 @@ class Shell:
         """Return the last run's ``record.json``."""
         return json.loads((self.last / "record.json").read_text())
 
+    def totals(self) -> dict[str, int]:
+        """Return how many attempts of the last run ended as what."""
+        return {name: count for name, count in self.record()["totals"].items() if name != "cost"}
+
     def journal(self, run: Path | None = None) -> list[dict[str, Any]]:
         """Return the lines of a run's journal; each must be whole."""
         return [json.loads(line) for line in ((run or self.last) / "events.ndjson").read_bytes().splitlines()]
