@@ -9,24 +9,22 @@ import ast
 import inspect
 import re
 import textwrap
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from enum import Enum
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import msgspec
 import typer.main
 
 from reeval.cli.app import app
-from reeval.errors import Phase
 from reeval.record.format.json_schema import schema_text
 from reeval.record.tables import TABLES, VIEWS, Column, Table, View
 from reeval.schema import record, transcript
-from reeval.schema.observation import CheckStatus
 from reeval.usage import Usage
 
-__all__ = ["PARTS", "SCHEMA", "main", "pages", "rendered"]
+__all__ = ["PARTS", "SCHEMA", "main", "pages", "rendered", "structs_of", "words_of"]
 
 DOCS = Path(__file__).parent
 SCHEMA = DOCS / "reference" / "record.schema.json"
@@ -140,49 +138,12 @@ def _table(one: Table | View) -> list[str]:
 
 # --- the record ---------------------------------------------------------------------------------------
 
-_STRUCTS: Mapping[str, tuple[type, ...]] = {
-    "record-fields": (
-        record.RunRecord,
-        record.Totals,
-        record.EvalRecord,
-        record.CellRecord,
-        record.GateResult,
-        record.AttemptEntry,
-    ),
-    "journal-fields": (
-        record.RunStart,
-        record.AttemptRecord,
-        record.AttemptFailure,
-        record.CheckRecord,
-        record.ObservationRecord,
-        record.ArtifactRef,
-        record.SpenderUsage,
-        record.FileRef,
-        record.Superseded,
-        record.RunEnd,
-    ),
-    "turn-fields": (
-        transcript.Turn,
-        transcript.Text,
-        transcript.Reasoning,
-        transcript.ToolCall,
-        transcript.FileEdit,
-        transcript.WebSearch,
-        transcript.WebFetch,
-        transcript.Notice,
-        transcript.Changes,
-        transcript.FileChange,
-        Usage,
-    ),
+_ROOTS: Mapping[str, tuple[type, ...]] = {
+    "turn-fields": (transcript.Turn,),
+    "record-fields": (record.RunRecord,),
+    "journal-fields": get_args(record.JournalLine),
 }
-_WORDS: tuple[type[Enum], ...] = (
-    record.Outcome,
-    record.ScoreState,
-    record.RunState,
-    CheckStatus,
-    Phase,
-    transcript.Channel,
-)
+"""Part → the types whose fields, and the fields of what they hold, it lists; each type stands in one part."""
 _SAME_COLUMNS: Mapping[type, str] = {
     record.RunRecord: "runs",
     record.RunStart: "runs",
@@ -199,9 +160,29 @@ _SAME_COLUMNS: Mapping[type, str] = {
 }
 """Where a field without words of its own has the meaning of the column that is made from it."""
 _PLAIN: Mapping[str, str] = {
+    "attempt": "The attempt's id in the eval",
+    "error": "Why there is none",
+    "eval": "The eval's id",
+    "model": "`provider/model` that was asked",
+    "reason": "In its words",
+    "served": "What the provider says served it",
+    "text": "The question",
+    "usage": "What it used",
+    "AnswerRecord.choice": "One of the choices",
+    "PairRecord.right": "Attempt id",
+    "PairRecord.right_value": "The right side's",
+    "PairRecord.votes": "Both orders",
+    "QuestionRecord.across": "What differs in a pair; empty: it is asked of each attempt",
+    "QuestionRecord.asked": "How often it was asked",
+    "QuestionRecord.choices": "The answers there are; `null`: any words",
+    "QuestionRecord.errors": "How often there was no answer",
+    "QuestionRecord.number": "Among the eval's questions, from 1",
+    "QuestionRecord.pairs": "Pairs that were asked about",
+    "SideTally.won": "Votes it won",
+    "AttemptEntry.answers": "To the questions about it",
+    "EvalRecord.questions": "What was asked, and what the answers add up to",
     "ArtifactRef.name": "Its name",
     "ArtifactRef.ref": "Where it is",
-    "AttemptEntry.attempt": "Its id in the eval",
     "AttemptFailure.reason": "In one line",
     "AttemptRecord.artifacts": "What `c.attach` kept",
     "AttemptRecord.case": "Key of the case; null: the eval has none",
@@ -231,7 +212,7 @@ _PLAIN: Mapping[str, str] = {
     "FileRef.bytes": "Its size",
     "FileRef.file": "Its path from the run's directory",
     "FileRef.sha256": "Of its content; a file that no longer fits is refused",
-    "FileRef.truncated": "It was cut at 64 MB",
+    "FileRef.truncated": "It was cut at 64 MiB",
     "GateResult.rule": "`all`, `pass_rate`, `mean_score` or `none`",
     "Notice.kind": "Which of them",
     "Notice.message": "In its words",
@@ -250,8 +231,6 @@ _PLAIN: Mapping[str, str] = {
     "RunStart.pid": "Process that wrote it",
     "RunStart.run_id": "Name of its directory",
     "RunStart.schema_version": "Of the format",
-    "SpenderUsage.usage": "What it used",
-    "Superseded.eval": "The eval's id",
     "Superseded.reason": "What changed",
     "Text.text": "In its words",
     "ToolCall.exit_code": "Of a command",
@@ -297,16 +276,62 @@ _PLAIN: Mapping[str, str] = {
     "ScoreState.COMPLETE": "Everything that scores was evaluated",
     "ScoreState.UNAVAILABLE": "Nothing was earned before it broke",
 }
-"""Meanings for readers of JSON, who do not see the code around a name: of fields and of words."""
+"""Meanings for readers of JSON, who do not see the code around a name: of a field of one type, of every field of that
+name which has no other, and of words."""
 
 
-def _fields(structs: tuple[type, ...]) -> str:
+def structs_of(part: str) -> list[Any]:
+    """Return the types of the record that a part lists."""
+    listed: list[type] = []
+    for name, roots in _ROOTS.items():
+        found = [cls for cls in _inside(roots) if cls not in listed and not issubclass(cls, Enum)]
+        if name == part:
+            return found
+        listed += found
+    raise KeyError(part)
+
+
+def words_of() -> list[type[Enum]]:
+    """Return the closed sets of words that a record may hold."""
+    return [cls for cls in _inside([root for roots in _ROOTS.values() for root in roots]) if issubclass(cls, Enum)]
+
+
+def _inside(roots: Iterable[type]) -> list[type]:
+    """Return every struct and enum that is part of the roots, as they are met."""
+    found: dict[type, None] = {}
+
+    def visit(kind: msgspec.inspect.Type) -> None:
+        if isinstance(kind, msgspec.inspect.EnumType):
+            found.setdefault(kind.cls)
+        elif isinstance(kind, msgspec.inspect.StructType) and kind.cls not in found:
+            found[kind.cls] = None
+            for field in kind.fields:
+                visit(field.type)
+        for part in _parts(kind):
+            visit(part)
+
+    for root in roots:
+        visit(msgspec.inspect.type_info(root))
+    return list(found)
+
+
+def _parts(kind: msgspec.inspect.Type) -> tuple[msgspec.inspect.Type, ...]:
+    """Return what a union or a collection is made of."""
+    if isinstance(kind, msgspec.inspect.UnionType):
+        return kind.types
+    if isinstance(kind, msgspec.inspect.TupleType):
+        return kind.item_types
+    if isinstance(kind, msgspec.inspect.DictType):
+        return (kind.value_type,)
+    return (kind.item_type,) if isinstance(kind, msgspec.inspect.CollectionType) else ()
+
+
+def _fields(part: str) -> str:
     lines: list[str] = []
-    for cls in structs:
+    for cls in structs_of(part):
         lines += ["", f"### `{cls.__name__}`", "", _prose((cls.__doc__ or "").replace("``", "`")), ""]
         lines += ["| Field | Type | Default | Meaning |", "|---|---|---|---|"]
-        tag = msgspec.structs.fields(cls) and cls.__struct_config__.tag  # type: ignore[attr-defined]
-        if tag:
+        if tag := cls.__struct_config__.tag:
             lines.append(_row("`type`", "`str`", "", f"`{tag}`"))
         lines += _field_rows(cls)
     return "\n".join([*lines[1:], ""])
@@ -317,7 +342,7 @@ def _field_rows(cls: type) -> Iterator[str]:
     columns = {column.name: column.meaning for column in _columns(_SAME_COLUMNS.get(cls, ""))}
     for field in msgspec.structs.fields(cls):
         key = f"{cls.__name__}.{field.name}"
-        meaning = _PLAIN.get(key) or meanings.get(field.name) or columns.get(field.name, "")
+        meaning = _PLAIN.get(key) or meanings.get(field.name) or columns.get(field.name) or _PLAIN.get(field.name, "")
         yield _row(f"`{field.encode_name}`", f"`{annotations[field.name]}`", _default(field), _markdown(meaning))
 
 
@@ -336,7 +361,7 @@ def _columns(table: str) -> tuple[Column, ...]:
 
 def _words() -> str:
     lines: list[str] = []
-    for cls in _WORDS:
+    for cls in words_of():
         _, meanings = _annotated(cls)
         lines += ["", f"### `{cls.__name__}`", "", _prose((cls.__doc__ or "").replace("``", "`")), ""]
         lines += ["| Word | Meaning |", "|---|---|"]
@@ -377,7 +402,7 @@ PARTS: Mapping[str, Callable[[], str]] = {
     "commands": _commands,
     "tables": _tables,
     "words": _words,
-    **{name: partial(_fields, structs) for name, structs in _STRUCTS.items()},
+    **{part: partial(_fields, part) for part in _ROOTS},
 }
 """Name → what makes it."""
 
