@@ -92,4 +92,4 @@ def test_what_a_file_prints_while_it_is_loaded_does_not_mix_with_json(shell: She
     shell.set_up(loud="print('loading')\n" + PASSING)
     done = shell.run("run", "--json")
     assert done.exit_code == 0
-    assert [event["event"] for event in done.events][0] == "run_started"
+    assert done.events[0]["event"] == "run_started"
