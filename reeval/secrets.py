@@ -12,6 +12,8 @@ __all__ = ["MINIMUM_SECRET", "Masker"]
 
 MINIMUM_SECRET = 4
 """A shorter value is not masked: it would hide ordinary text everywhere."""
+_MINIMUM_LINE = 8
+"""Likewise for a line of a longer value, and for what is left of one in base64."""
 
 
 class Masker:
@@ -39,7 +41,32 @@ class Masker:
 
 
 def _forms(value: str) -> set[str]:
-    raw = value.encode("utf-8", "surrogateescape")
-    aligned = {base64.b64encode(raw).decode().rstrip("="), base64.urlsafe_b64encode(raw).decode().rstrip("=")}
-    escaped = {json.dumps(value)[1:-1], json.dumps(value, ensure_ascii=False)[1:-1]}
-    return {value, quote(value, safe=""), *aligned, *escaped}
+    return {form for text in _texts(value) for form in _written(text)}
+
+
+def _texts(value: str) -> set[str]:
+    """Return the value and its lines: a diff, a log or a terminal shows a key of several lines one by one."""
+    lines = [line.strip() for line in value.splitlines()]
+    least = MINIMUM_SECRET if len(lines) == 1 else _MINIMUM_LINE
+    return {value, *(line for line in lines if len(line) >= least)}
+
+
+def _written(text: str) -> set[str]:
+    raw = text.encode("utf-8", "surrogateescape")
+    quoted = {quote(text, safe=""), quote(text)}
+    escaped = {json.dumps(text)[1:-1], json.dumps(text, ensure_ascii=False)[1:-1]}
+    # Which quote Python escapes depends on the text around it.
+    shown = {show(text)[1:-1] for show in (repr, ascii)} | {repr(f"{text}'\"")[1:-4]}
+    return {text, *quoted, *escaped, *shown, *_base64(raw)}
+
+
+def _base64(raw: bytes) -> set[str]:
+    """Return the secret in base64, alone, and as it stands inside of something longer, such as ``user:secret``."""
+    forms = set()
+    for encode in (base64.b64encode, base64.urlsafe_b64encode):
+        forms.add(encode(raw).decode().rstrip("="))
+        for before in range(3):
+            whole = encode(bytes(before) + raw).decode()
+            inner = whole[-(-before * 8 // 6) : (before + len(raw)) * 8 // 6]
+            forms |= {inner} if len(inner) >= _MINIMUM_LINE else set()
+    return forms

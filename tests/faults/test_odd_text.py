@@ -13,6 +13,8 @@ CONTROL = "\x1b[2J\x1b]0;owned\x07\x1b[31m\u202egnp.exe\x9b1A\r"
 MARKUP = "# head\n| <img src=x onerror=alert(1)> | `x` ``` [a](http://evil.example) @team **b** ~~~\n</details>"
 HOSTILE = f"{CONTROL}{MARKUP}"
 ODD = "quote ' double \" back \\ dollar $HOME `id` $(id) tab\t end\nline {prompt} {0} % * ? ~ # ; & | < > é 日本 \U0001f600 \ufeff"
+NAMED = "has a hostile name | <img src=x> | `x` [a](http://evil.example) @team **b** #1 'q' \"q\" $(id) \\ é日本"
+KEPT = "<img src=x> | `x` @team 'q' $(id) é日本.txt"
 NAMES = [
     "space and 'quote' \"double\".txt",
     "-rf",
@@ -56,19 +58,19 @@ async def _(c):
 
 @evaluate("sees every odd file name", harness="names")
 async def _(c):
-    await c.send("Go.")
+    turn = await c.send("Go.")
     for name in NAMES:
-        c.check(await c.read_text("./" + name), equals("odd")).label(f"reads {{name}}")
-    c.changed_paths(NAMES)
+        c.check(await c.read_text("./" + name), equals("odd")).label(f"reads {{name!r:.99}}")
+    c.check(sorted(file.path for file in turn.changes.files), equals(sorted(NAMES))).label("sees every name")
 
 @evaluate("fails with hostile text", harness="hostile")
 async def _(c):
     turn = await c.send(HOSTILE)
     print(HOSTILE)
-    c.check(turn.message, equals("fine")).label("is fine\\n" + HOSTILE)
+    c.check(turn.message, equals("fine")).label(f"is {{HOSTILE!r}}"[:250])
     c.observe("said", turn.message)
     c.diagnostic(turn.message)
-    c.attach(HOSTILE + "/../../up.txt", turn.message)
+    c.attach({KEPT!r}, turn.message)
 
 @evaluate("breaks with hostile text", harness="hostile")
 async def _(c):
@@ -79,7 +81,7 @@ async def _(c):
 async def _(c):
     c.skip((await c.send("Go.")).message)
 
-@evaluate("has a hostile name " + HOSTILE, harness="hostile")
+@evaluate({NAMED!r}, harness="hostile")
 async def _(c):
     c.check(1, equals(2))
 """
@@ -123,7 +125,9 @@ def test_a_run_shows_hostile_text_as_text(shared: Shell, done: Done) -> None:
     assert "gnp.exe" in done.stdout
 
 
-@pytest.mark.parametrize("arguments", [["show"], ["show", "--full"], ["runs"], ["query", "attempts"], ["query", "checks"]])
+@pytest.mark.parametrize(
+    "arguments", [["show"], ["show", "--full"], ["runs"], ["query", "attempts"], ["query", "checks"]]
+)
 def test_what_reads_the_record_shows_hostile_text_as_text(shared: Shell, done: Done, arguments: list[str]) -> None:
     shown = shared.run(*arguments)
     assert shown.exit_code == 0, shown.stderr
@@ -142,7 +146,7 @@ def test_an_eval_with_a_hostile_name_is_found_by_it(shared: Shell, done: Done) -
     again = shared.run("run", "-q", "--dry-run", "-k", "has")
     assert again.exit_code == 0
     assert not SHOWN.search(again.stdout)
-    chosen = shared.run("run", f"evals/odd.eval.py::has a hostile name {HOSTILE}", "--dry-run", "--json")
+    chosen = shared.run("run", f"evals/odd.eval.py::{NAMED}", "--dry-run", "--json")
     assert chosen.exit_code == 0, chosen.stderr
     assert len(json.loads(chosen.stdout)["evals"]) == 1
 
@@ -156,14 +160,13 @@ def test_a_summary_holds_hostile_text_in_code_only(shared: Shell, done: Done) ->
     assert [sign for sign in ("<img", "](http://evil", "@team", "**b**", "</details>") if sign in outside] == []
 
 
-def test_a_record_keeps_hostile_text_as_it_was_and_files_inside(shared: Shell, done: Done) -> None:
-    attempt = shared.attempt("fails with hostile text")
+def test_a_record_keeps_hostile_text_as_it_was_and_its_files_inside(shared: Shell, done: Done) -> None:
+    run = shared.runs[0]
+    (attempt,) = [one for one in shared.attempts(run) if "fails with" in one["eval"]]
     assert attempt["turns"][0]["message"] == HOSTILE
     (kept,) = attempt["artifacts"]
-    place = (shared.last / kept["ref"]["file"]).resolve()
-    assert place.is_relative_to(shared.last.resolve())
-    assert place.read_text() == HOSTILE
-    assert not list(shared.directory.rglob("up.txt"))
+    assert (run / kept["ref"]["file"]).resolve().is_relative_to(run.resolve())
+    assert (run / kept["ref"]["file"]).read_bytes().decode() == HOSTILE
 
 
 def test_junit_and_json_of_hostile_text_can_be_read(shared: Shell, done: Done) -> None:
