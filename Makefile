@@ -3,7 +3,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
-.PHONY: help run test lint types check clean
+.PHONY: help run test lint types check docs clean
 
 help: ## List the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 12
@@ -28,6 +28,9 @@ types: $(READY) ## Check types
 	$(BIN)/mypy
 
 check: lint types test ## Everything that CI checks
+
+docs: $(READY) ## Write the generated pages
+	$(BIN)/python docs/generate.py
 
 clean: ## Remove the virtual environment and the records
 	rm -rf $(VENV) .reeval
