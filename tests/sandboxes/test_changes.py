@@ -377,7 +377,9 @@ def test_no_gitignore_of_an_agent_can_stop_the_look(watched: Watched, text: byte
     assert ("a" * 250, "added", False) in watched.listed(act)
 
 
-def test_patterns_that_take_long_are_given_up_and_hide_nothing(watched: Watched) -> None:
+def test_patterns_that_take_long_are_given_up_and_hide_nothing(tmp_path: Path) -> None:
+    watched = Watched(tmp_path)
+
     def act() -> None:
         watched.write(".gitignore", "a*a*ab\n" * 9000)
         for number in range(30):
@@ -454,6 +456,14 @@ def test_a_workspace_that_is_gone_is_an_empty_one(watched: Watched) -> None:
     listed = watched.listed(lambda: subprocess.run(["rm", "-rf", watched.workspace], check=True))
     assert {status for _, status, _ in listed} == {"deleted"}
     assert len(listed) == 5
+
+
+def test_a_workspace_that_the_agent_locked_is_looked_at(watched: Watched) -> None:
+    def act() -> None:
+        watched.write("new", "x")
+        watched.workspace.chmod(0)
+
+    assert watched.listed(act) == [("new", "added", False)]
 
 
 def test_a_workspace_that_became_a_link_is_not_followed(watched: Watched) -> None:

@@ -49,8 +49,8 @@ MOST_BYTES = 64 * 1024
 MOST_WILDCARDS = 2
 """In a pattern, besides a leading ``**/``. Matching may take time to this power, and the agent writes the patterns and
 the names; a pattern with more ignores nothing."""
-MOST_SECONDS = 5.0
-"""For the patterns of one look; after that nothing more is ignored."""
+MOST_SECONDS = 3.0
+"""Of computing, not waiting, for the patterns of one look; after that nothing more is ignored."""
 BETWEEN_LOOKS = 32
 """Patterns tried between two looks at the clock."""
 
@@ -105,17 +105,17 @@ class Budget:
         self._began: float | None = None
 
     def __enter__(self) -> None:
-        self._began = time.perf_counter()
+        self._began = time.thread_time()
 
     def __exit__(self, *_: object) -> None:
         if self._began is not None:
-            self._left -= time.perf_counter() - self._began
+            self._left -= time.thread_time() - self._began
         self._began = None
 
     @property
     def spent(self) -> bool:
         """Whether there are none left."""
-        running = 0.0 if self._began is None else time.perf_counter() - self._began
+        running = 0.0 if self._began is None else time.thread_time() - self._began
         return self._left < running
 
 

@@ -68,7 +68,7 @@ class Tracker:
         with self._lock:
             walk = _Walk(self.store, self._last, trust=self.prepared and self._last is None)
             try:
-                top = os.open(self.workspace, _DIRECTORY)
+                top = self._top()
             except (FileNotFoundError, NotADirectoryError):  # An agent may even remove the workspace.
                 pass
             else:
@@ -76,6 +76,13 @@ class Tracker:
             if self._last is None or walk.changed or len(walk.files) != len(self._last.files):
                 self._last = TreeSnapshot(walk.files)
             return self._last
+
+    def _top(self) -> int:
+        try:
+            return os.open(self.workspace, _DIRECTORY)
+        except PermissionError:  # The agent locked it, which must not hide what it did.
+            os.chmod(self.workspace, stat.S_IRWXU)  # noqa: PTH101 - beside os.open
+            return os.open(self.workspace, _DIRECTORY)
 
 
 class _Walk:
