@@ -171,7 +171,7 @@ class LocalSandbox:
                 mark=mark,
                 limit=self._place.options.output_limit,
             )
-        except (ValueError, UnicodeEncodeError) as error:
+        except ValueError as error:
             raise UsageError(f"the command {_text(command)[:200]!r} cannot be run: {error}") from error
         except OSError as error:
             raise _not_started(command, error) from error
@@ -240,7 +240,9 @@ def _environment(view: _View, key: str) -> dict[str, str]:
 
 
 def _text(command: Command) -> str:
-    return command if isinstance(command, str) else shlex.join(command)
+    """Return a command as valid text: what is no UTF-8 is replaced, as in its output."""
+    text = command if isinstance(command, str) else shlex.join(command)
+    return text.encode("utf-8", "surrogatepass").decode("utf-8", "replace")
 
 
 def _not_started(command: Command, error: OSError) -> Exception:

@@ -116,6 +116,7 @@ async def test_every_odd_character_arrives_as_it_is(site: Site, prompt: str) -> 
         quoted = await sandbox.exec(f"printf %s {shlex.quote(prompt)}")
     expected = os.fsencode(prompt).decode("utf-8", "replace")
     assert (by_argument.stdout, quoted.stdout) == (expected, expected)
+    assert quoted.command.encode(), "a record can hold it"
 
 
 async def test_output_that_is_no_text_is_replaced(site: Site) -> None:
