@@ -1,0 +1,1 @@
+"""How far can a judge be trusted: labelled examples, figures of agreement, their intervals."""
