@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import posixpath
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import lru_cache
 
 from reeval.grade.observing.display import show
 from reeval.grade.observing.expectation import refuse, text_argument
 
-__all__ = ["canonical", "path_matcher"]
+__all__ = ["canonical", "path_matcher", "patterns_matcher"]
 
 _WILDCARDS = frozenset("*?[")
 
@@ -39,8 +39,24 @@ def path_matcher(call: str, pattern: object) -> Callable[[str], bool]:
     return _compiled(text)
 
 
+def patterns_matcher(patterns: Sequence[str]) -> Callable[[str], bool]:
+    """Return a test of paths by the lines of a gitignore file: the last match wins, ``!`` leaves out.
+
+    Patterns that only leave out leave out of everything.
+    """
+    lines = tuple(patterns)
+    return _compiled_lines(lines if any(not line.startswith("!") for line in lines) else ("**", *lines))
+
+
 @lru_cache(maxsize=256)
 def _compiled(pattern: str) -> Callable[[str], bool]:
     from pathspec import GitIgnoreSpec
 
     return GitIgnoreSpec.from_lines([pattern]).match_file
+
+
+@lru_cache(maxsize=256)
+def _compiled_lines(lines: tuple[str, ...]) -> Callable[[str], bool]:
+    from pathspec import GitIgnoreSpec
+
+    return GitIgnoreSpec.from_lines(lines).match_file
