@@ -10,9 +10,9 @@ __all__ = ["main"]
 def main() -> None:
     """Run the command line."""
     from reeval.cli.app import app
-    from reeval.cli.argv import with_default_runs
+    from reeval.cli.argv import as_meant
 
-    app(with_default_runs(sys.argv[1:]))
+    app(as_meant(sys.argv[1:]))
 
 
 if __name__ == "__main__":

@@ -10,7 +10,7 @@ __all__ = ["Kind", "Paths", "Profile"]
 
 Paths = Annotated[
     list[str] | None,
-    typer.Argument(metavar="[PATH[::NAME]]...", help="Files, folders, or one group or eval in a file."),
+    typer.Argument(metavar="PATH[::NAME]...", help="Files, folders, or one group or eval in a file."),
 ]
 Kind = Annotated[
     Literal["pass-fail", "scored"] | None, typer.Option("--kind", help="Which kind, where both are selected.")

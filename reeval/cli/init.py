@@ -11,7 +11,7 @@ from reeval.cli.output import guarded, print_lines
 
 __all__ = ["init"]
 
-Directory = Annotated[Path, typer.Argument(metavar="[DIR]", help="Where; it is made when it is not there.")]
+Directory = Annotated[Path, typer.Argument(metavar="DIR", help="Where; it is made when it is not there.")]
 
 
 @guarded

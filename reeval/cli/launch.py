@@ -189,7 +189,7 @@ def _facts(project: Project, plan: Plan) -> list[str]:
     if plan.left_out:
         other = "scored" if plan.kind == "pass-fail" else "pass-fail"
         evals = "eval is" if plan.left_out == 1 else "evals are"
-        facts.append(f"{plan.left_out} {other} {evals} left out: --kind {other} runs them")
+        facts.append(f"{plan.left_out} {other} {evals} left out; `--kind {other}` selects that kind")
     return [*facts, *plan.notes]
 
 

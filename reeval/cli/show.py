@@ -16,7 +16,7 @@ __all__ = ["show"]
 
 Ref = Annotated[
     str | None,
-    typer.Argument(metavar="[RUN|ATTEMPT]", help="A run (last, an id or its beginning, a directory) or EVAL@ATTEMPT."),
+    typer.Argument(metavar="RUN|ATTEMPT", help="A run (last, an id or its beginning, a directory) or EVAL@ATTEMPT."),
 ]
 Run = Annotated[str | None, typer.Option("--run", metavar="RUN", help="The run of the attempt; default the last.")]
 Full = Annotated[bool, typer.Option("--full", help="Shorten nothing: whole messages, outputs, diffs and logs.")]

@@ -203,9 +203,10 @@ def used_no_tools() -> Match:
     """Match when the agent called nothing, edited nothing and looked nothing up."""
 
     def look(turns: tuple[Turn, ...]) -> Observation:
-        used = [
-            _event_text(one) for one in events_of(turns) if isinstance(one, ToolCall | FileEdit | WebSearch | WebFetch)
-        ]
+        events = events_of(turns)
+        # What a call did is reported beside it: the call stands for both.
+        counted = (ToolCall,) if any(isinstance(one, ToolCall) for one in events) else (FileEdit, WebSearch, WebFetch)
+        used = [_event_text(one) for one in events if isinstance(one, counted)]
         if used:
             return mismatched(f"expected no use of a tool\ngot {len(used)}: {some_of(used)}")
         return _known(missing(turns, TOOL_CHANNELS))

@@ -120,7 +120,7 @@ def test_a_mixed_selection_is_refused_and_one_kind_of_it_runs(shell: Shell) -> N
     assert shell.nothing_written()
     done = shell.run("run", "--kind", "scored")
     assert (done.exit_code, done.stderr) == (0, "")
-    assert "3 pass-fail evals are left out: --kind pass-fail runs them" in done.stdout
+    assert "3 pass-fail evals are left out; `--kind pass-fail` selects that kind" in done.stdout
     (attempt,) = shell.attempts()
     assert (attempt["outcome"], attempt["verdict"], attempt["score"]) == ("scored", "pass", 2.5)
 

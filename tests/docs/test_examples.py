@@ -14,7 +14,7 @@ import pytest
 import typer.main
 
 from reeval.cli.app import app
-from reeval.cli.argv import with_default_runs
+from reeval.cli.argv import as_meant
 from reeval.cli.project import build_catalog
 from reeval.plan.config import CONFIG_NAME, load_config
 from reeval.plan.parts.harnesses import Harnesses
@@ -134,7 +134,7 @@ def test_the_blocks_hold_nothing_but_sessions() -> None:
 
 @pytest.mark.parametrize(("block", "command"), COMMANDS, ids=[f"{one.id}: {text[:60]}" for one, text in COMMANDS])
 def test_a_command_line_parses(block: Block, command: str) -> None:
-    words = with_default_runs(words_of(command))
+    words = as_meant(words_of(command))
     if not words:
         assert command.split(maxsplit=1)[0] in {"make", "git", "cd", "pip", "uv", "python", "python3"}, block.id
         return

@@ -31,7 +31,7 @@ __all__ = [
 MATCHED = Observation(status=CheckStatus.MATCHED)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Expectation:
     """A match of reeval's own (see ``reeval.authoring.Match``)."""
 
@@ -39,6 +39,9 @@ class Expectation:
     argument: str
     observe: Callable[[object], Observation]
     measures: bool = False
+
+    def __repr__(self) -> str:
+        return f"{self.name}({self.argument})"
 
     def __bool__(self) -> NoReturn:
         """Refuse: a match has no truth value before it is checked."""

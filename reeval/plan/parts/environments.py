@@ -75,6 +75,9 @@ def _wrong_parts(environment: Environment, root: Path) -> Iterator[str]:
         yield f"the rules {environment.rules.path!r} are not there; paths start at {root}"
     for skill in environment.skills:
         yield from _wrong_skill(skill, root)
+    for step in environment.setup:
+        if step.cache:
+            yield f"a cached setup step ({step.run!r}) {LATER}; leave cache out, and it runs in every attempt"
     if environment.mcp:
         yield f"an MCP server ({', '.join(map(repr, environment.mcp))}) {LATER}; leave mcp out"
 
@@ -84,10 +87,16 @@ def _wrong_workspace(workspace: Workspace, root: Path) -> Iterator[str]:
         yield f"a workspace from git ({workspace.git!r}) {LATER}; name a directory"
     elif workspace.path is not None and not (root / workspace.path).is_dir():
         yield f"the workspace {workspace.path!r} is not a directory; paths start at {root}"
+    elif workspace.init:
+        yield f"a workspace that is given a git history (init) {LATER}; write setup = ['git init -q']"
 
 
 def _wrong_skill(skill: Skill, root: Path) -> Iterator[str]:
     if skill.kind == "git":
         yield f"a skill from git ({skill.url!r}) {LATER}; name a directory"
-    elif skill.kind == "local" and not (root / str(skill.path) / "SKILL.md").is_file():
-        yield f"the skill {skill.path!r} has no SKILL.md; paths start at {root}"
+    elif skill.kind == "local" and not _holds_skill(root / str(skill.path)):
+        yield f"the skill {skill.path!r} has no SKILL.md, nor has a directory in it; paths start at {root}"
+
+
+def _holds_skill(directory: Path) -> bool:
+    return (directory / "SKILL.md").is_file() or any(directory.glob("*/SKILL.md"))

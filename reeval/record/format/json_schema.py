@@ -22,11 +22,12 @@ from reeval.schema.record import (
     RunStart,
     Superseded,
 )
+from reeval.schema.recorded.answers import AnswerRecord, PairRecord
 
 __all__ = ["record_schema", "schema_text"]
 
 _REF = "#/$defs/{name}"
-_LINES = (RunStart, AttemptRecord, Superseded, RunEnd)
+_LINES = (RunStart, AttemptRecord, AnswerRecord, PairRecord, Superseded, RunEnd)
 
 
 def record_schema() -> dict[str, Any]:
@@ -68,6 +69,11 @@ def _structs(roots: tuple[type, ...]) -> list[type]:
                 visit(part)
         elif isinstance(kind, msgspec.inspect.ListType | msgspec.inspect.VarTupleType):
             visit(kind.item_type)
+        elif isinstance(kind, msgspec.inspect.DictType):
+            visit(kind.value_type)
+        elif isinstance(kind, msgspec.inspect.TupleType):
+            for part in kind.item_types:
+                visit(part)
 
     for root in roots:
         visit(msgspec.inspect.type_info(root))
