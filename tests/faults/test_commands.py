@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 import sys
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -24,13 +23,13 @@ kind = "command"
 command = ["python3", "-c", "import os; os.write(1, b'caf\\\\xe9 \\\\xff\\\\xfe done')"]
 [harness.endless]
 kind = "command"
-command = "echo begun; sleep 1000"
+command = "echo begun; sleep MARK"
 [harness.closing]
 kind = "command"
 command = ["python3", "-c", "import os, time; os.write(1, b'early'); os.close(1); time.sleep(0.3)"]
 [harness.forking]
 kind = "command"
-command = "setsid sh -c 'while :; do echo tick >> ~/ticks; sleep 0.05; done' >/dev/null 2>&1 & echo started"
+command = "setsid sh -c 'while :; do echo tick >> ~/ticks; sleep 0.05; : MARK; done' >/dev/null 2>&1 & echo started"
 [harness.mute]
 kind = "command"
 command = "cat > /dev/null"
@@ -39,8 +38,10 @@ kind = "command"
 command = "exec 0<&-; echo I heard nothing"
 """
 EVALS = r"""
-import time
+import os, time
 from reeval import *
+
+MARK = os.environ["MARK"]
 
 @evaluate("prints 1 GB", harness="terse", timeout=100)
 async def _(c):
@@ -58,12 +59,12 @@ async def _(c):
 
 @evaluate("never ends", harness="terse", timeout=1)
 async def _(c):
-    await c.exec("sleep 1000")
+    await c.exec(f"sleep {MARK}")
 
 @evaluate("forks and leaves its session", harness="terse")
 async def _(c):
     began = time.monotonic()
-    await c.exec(["setsid", "--fork", "sh", "-c", "echo $$ > pid; exec sleep 4242"])
+    await c.exec(["setsid", "--fork", "sh", "-c", f"echo $$ > pid; exec sleep {MARK}"])
     c.check(time.monotonic() - began, less_than(20))
     for _ in range(200):
         if await c.exists("pid"):
@@ -131,7 +132,7 @@ PASSING = [
 def finished(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> tuple[Shell, Done]:
     """A run in the sandbox that this machine has, and one in a plain directory."""
     shell = Shell(tmp_path_factory.mktemp("commands"))
-    shell.set_up(CONFIG.replace("{isolation}", request.param), commands=EVALS)
+    shell.set_up(CONFIG.replace("{isolation}", request.param).replace("MARK", shell.mark), commands=EVALS)
     return shell, shell.run("run", prefix=(sys.executable, "-c", MEASURED, str(shell.traces)))
 
 
@@ -157,22 +158,9 @@ def test_nothing_of_any_command_is_left(finished: tuple[Shell, Done]) -> None:
     shell, done = finished
     assert (done.exit_code, done.stderr) == (1, "")
     assert shell.no_sandbox_left()
-    wait_for(lambda: not processes_below(shell.temporary), "a process of a sandbox lives on")
+    wait_for(lambda: shell.survivors() == [], "a process of a sandbox lives on")
 
 
 def test_a_command_that_prints_1_gb_costs_bounded_memory(finished: tuple[Shell, Done]) -> None:
     (kilobytes,) = finished[0].traced()
     assert int(kilobytes) < 250_000
-
-
-def processes_below(directory: Path) -> list[str]:
-    """Return the commands of processes that work in a directory or were started with it in their environment."""
-    found = []
-    for process in Path("/proc").glob("[0-9]*"):
-        try:
-            place, told = str((process / "cwd").readlink()), (process / "environ").read_bytes()
-        except OSError:
-            continue
-        if place.startswith(f"{directory}/reeval-") or f"{directory}/reeval-".encode() in told:
-            found.append((process / "cmdline").read_bytes().decode(errors="replace"))
-    return found
