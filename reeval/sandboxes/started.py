@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import hashlib
 import os
 import shlex
 import sys
@@ -230,7 +231,8 @@ def _environment(view: _View, key: str) -> dict[str, str]:
         "LANG": "C.UTF-8",
         "LOGNAME": "agent",
         "PATH": view.path,
-        "REEVAL_ATTEMPT": key,
+        # One word that tells the agent nothing: a variant's name could change what it does.
+        "REEVAL_ATTEMPT": hashlib.sha256(key.encode("utf-8", "surrogatepass")).hexdigest()[:16],
         "SHELL": "/bin/sh",
         "TERM": "dumb",
         "TMPDIR": view.tmp,
