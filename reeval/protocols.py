@@ -10,8 +10,9 @@ from typing import Any, Protocol
 
 from reeval.authoring import Command
 from reeval.schema.environment import Egress, Layout, PreparedTree
-from reeval.schema.plan import Plan, PlannedAttempt, PlannedHarness, PlannedModel, PlannedSandbox
+from reeval.schema.plan import Plan, PlannedAttempt, PlannedEval, PlannedHarness, PlannedModel, PlannedSandbox
 from reeval.schema.record import AttemptRecord, FileRef, RunRecord, RunStart
+from reeval.schema.recorded.answers import AnswerRecord, PairRecord
 from reeval.schema.transcript import Changes, Channel, CommandResult, Turn
 from reeval.usage import Usage
 
@@ -270,6 +271,10 @@ class ModelKind:
     """Takes the planned model, the host's variables and the project's root."""
     key: str | None = None
     """The host variable that holds the key when the table names none; None: no key is needed."""
+    keyless_base_url: bool = False
+    """A table with a ``base_url`` and no ``key`` needs none: the usual key is not for that server."""
+    max_concurrent: int | None = 20
+    """Calls at once to a provider whose table does not say; None: any number."""
     takes_pictures: bool = True
 
 
@@ -294,6 +299,25 @@ class Recorder(Protocol):
 
     def artifact(self, attempt: PlannedAttempt, name: str, data: bytes) -> FileRef:
         """Keep one file of an attempt."""
+        ...
+
+    def document(self, of: PlannedAttempt | PlannedEval, path: str, data: bytes) -> FileRef:
+        """Keep what a model was sent and answered: ``questions/1.json`` below the attempt or eval it is about."""
+        ...
+
+    def answer(self, record: AnswerRecord | PairRecord) -> None:
+        """Append what a model answered to a question, after the attempts it is about; the last of a key counts."""
+        ...
+
+    def recall(self, attempt: PlannedAttempt) -> AttemptRecord:
+        """Return a finished attempt of an eval with questions as it was recorded, every part read back.
+
+        Any thread may call it. Raises ``RecordError`` when the attempt has no line, or a part of it is damaged.
+        """
+        ...
+
+    def part(self, ref: FileRef) -> bytes:
+        """Return the content of a file of this run; raise ``RecordError`` when it is not what was recorded."""
         ...
 
     def supersede(self, eval_id: str, reason: str) -> None:
@@ -325,6 +349,10 @@ class Reporter(Protocol):
 
     def attempt_finished(self, attempt: PlannedAttempt, record: AttemptRecord) -> None:
         """An attempt is on disk."""
+        ...
+
+    def question_answered(self, record: AnswerRecord | PairRecord, waiting: int) -> None:
+        """A model answered a question, or failed to; ``waiting`` more attempts or pairs are to be asked about."""
         ...
 
     def warning(self, text: str) -> None:

@@ -22,11 +22,12 @@ FLOORS = {
     "cli": 5,
     "__main__": 6,
 }
-SAME_FLOOR_ALLOWED = {("errors", "errors"), ("protocols", "authoring")}
+SAME_FLOOR_ALLOWED = {("errors", "errors"), ("prices", "usage"), ("protocols", "authoring")}
 
 HOMES = {
     "docker": ("reeval/sandboxes/docker",),
     "httpx": ("reeval/models/", "reeval/harnesses/http.py"),
+    "genai_prices": ("reeval/prices.py",),
     "duckdb": ("reeval/record/history", "reeval/databases/duckdb.py"),
     "jinja2": ("reeval/report/",),
     "typer": ("reeval/cli/",),
@@ -39,6 +40,7 @@ HOMES = {
         "reeval/record/",
         "reeval/run/",
         "reeval/harnesses/",
+        "reeval/models/",
         "reeval/report/live/events",
     ),
     "anyio": (
@@ -50,7 +52,7 @@ HOMES = {
         "reeval/cli/",
     ),
     "rapidfuzz": ("reeval/grade/",),
-    "jsonschema": ("reeval/grade/",),
+    "jsonschema": ("reeval/grade/", "reeval/models/"),
     "pathspec": ("reeval/grade/", "reeval/sandboxes/", "reeval/environments/"),
     "dotenv": ("reeval/cli/",),
 }
@@ -123,7 +125,7 @@ def test_folders_stay_small() -> None:
 
 
 def loaded_by(code: str) -> set[str]:
-    heavy = "pydantic anyio docker duckdb httpx rich typer jinja2 pyarrow msgspec"
+    heavy = "pydantic anyio docker duckdb genai_prices httpx rich typer jinja2 pyarrow msgspec"
     script = f"{code}\nimport sys; print(*[m for m in {heavy.split()!r} if m in sys.modules])"
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True, cwd=ROOT)
     return set(done.stdout.splitlines()[-1].split()) if done.stdout.strip() else set()

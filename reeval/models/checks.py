@@ -1,0 +1,57 @@
+"""Can this model be called at all? What to say before a run starts when it cannot."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from urllib.parse import urlsplit
+
+from reeval.schema.plan import PlannedModel
+
+__all__ = ["key_problem", "key_value", "url_problem"]
+
+_ALSO = {"GEMINI_API_KEY": "GOOGLE_API_KEY"}
+"""Where a key may stand too: Google's own tools read both names."""
+
+
+def key_value(planned: PlannedModel, environ: Mapping[str, str]) -> str | None:
+    """Return the key, without blanks around it; None when there is none."""
+    for name in (planned.key, _ALSO.get(planned.key or "")):
+        if name and (value := environ.get(name, "").strip()):
+            return value
+    return None
+
+
+def key_problem(planned: PlannedModel, environ: Mapping[str, str]) -> str | None:
+    """Say which variable to set, or what is wrong with its value (which is never quoted); None when all is well."""
+    if planned.key is None:
+        return None
+    value = key_value(planned, environ)
+    if value is None:
+        also = f" (or {_ALSO[planned.key]})" if planned.key in _ALSO else ""
+        return (
+            f"model {planned.name!r} needs a key: set the variable {planned.key}{also}, "
+            f"or name another variable as key in [provider.{planned.provider}]"
+        )
+    if not (value.isascii() and value.isprintable()):
+        return f"model {planned.name!r}: the value of {planned.key} holds characters that no key has; set it again"
+    return None
+
+
+def url_problem(planned: PlannedModel) -> str | None:
+    """Say what is wrong with the provider's ``base_url``; None when all is well."""
+    if planned.base_url is None or _is_address(planned.base_url):
+        return None
+    return (
+        f"[provider.{planned.provider}]: base_url is {planned.base_url!r}; "
+        "write an address such as 'http://localhost:8000/v1'"
+    )
+
+
+def _is_address(url: str) -> bool:
+    try:
+        parts = urlsplit(url)
+        port = parts.port
+    except ValueError:  # no such port, or brackets that do not match
+        return False
+    plain = url.isascii() and url.isprintable() and not (parts.query or parts.fragment)
+    return plain and parts.scheme in {"http", "https"} and bool(parts.hostname) and port != 0

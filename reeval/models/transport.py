@@ -1,0 +1,125 @@
+"""How does one request reach a provider and its response come back, bounded in time and size?"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any
+
+import anyio
+
+from reeval.models.failures import MOST_TRIES, TryError
+from reeval.models.options import HttpOptions
+
+if TYPE_CHECKING:
+    import httpx
+
+__all__ = ["LARGEST_RESPONSE", "Response", "Transport", "open_transport"]
+
+LARGEST_RESPONSE = 2 * 1024 * 1024
+"""Bytes: no answer of a few thousand tokens is longer."""
+_TIMED_OUT_TRIES = 2
+"""A server that was silent to the limit is asked once more: each such try costs the whole limit."""
+_CLOSING = 2.0
+
+
+@dataclass(frozen=True, kw_only=True)
+class Response:
+    """What a provider sent back."""
+
+    status: int
+    headers: Mapping[str, str]
+    """By name in lower case."""
+    body: bytes
+
+
+class Transport:
+    """Posts to one provider. Every failure of the network is a ``TryError``."""
+
+    def __init__(self, client: httpx.AsyncClient, options: HttpOptions) -> None:
+        self._client = client
+        self._options = options
+
+    async def post(self, url: str, headers: Mapping[str, str], content: bytes) -> Response:
+        """Send one request and return its response, whatever its status."""
+        with anyio.move_on_after(self._options.timeout):
+            return await self._post(url, headers, content)
+        raise _silent(f"did not answer within {self._options.timeout:g} s")
+
+    async def _post(self, url: str, headers: Mapping[str, str], content: bytes) -> Response:
+        import httpx
+
+        try:
+            async with self._client.stream("POST", url, headers=dict(headers), content=content) as response:
+                body = await _bounded(response)
+            return Response(status=response.status_code, headers=response.headers, body=body)
+        except httpx.ConnectTimeout:
+            raise _silent(f"could not be reached within {self._options.connect_timeout:g} s") from None
+        except httpx.TimeoutException:
+            raise _silent(f"did not answer within {self._options.timeout:g} s") from None
+        except (httpx.ConnectError, httpx.ProxyError) as error:
+            raise TryError(
+                f"could not be reached ({_first_line(error)}); check the network and the provider's base_url",
+                tries=MOST_TRIES,
+            ) from None
+        except (httpx.LocalProtocolError, httpx.UnsupportedProtocol, httpx.InvalidURL) as error:
+            raise TryError(f"could not be asked ({_first_line(error)}); correct the provider's base_url") from None
+        except httpx.HTTPError as error:
+            raise TryError(f"broke the connection ({_first_line(error)}); try again later", tries=MOST_TRIES) from None
+
+
+@asynccontextmanager
+async def open_transport(options: HttpOptions, most: int | None) -> AsyncIterator[Transport]:
+    """Open the connections to one provider: ``most`` at once, where httpx would hold calls back at 100."""
+    import httpx
+
+    client = httpx.AsyncClient(
+        verify=_certificates(),
+        timeout=httpx.Timeout(options.timeout, connect=options.connect_timeout, pool=None),
+        limits=httpx.Limits(max_connections=most, max_keepalive_connections=most, keepalive_expiry=30.0),
+        headers={"accept": "application/json", "accept-encoding": "identity", "user-agent": _agent()},
+    )
+    try:
+        yield Transport(client, options)
+    finally:
+        with anyio.move_on_after(_CLOSING, shield=True):
+            await client.aclose()
+
+
+@lru_cache(maxsize=1)
+def _certificates() -> Any:
+    """Load the certificates of authorities once: it takes as long as several calls on loopback."""
+    import httpx
+
+    return httpx.create_ssl_context()
+
+
+def _agent() -> str:
+    from reeval.version import __version__
+
+    return f"reeval/{__version__}"
+
+
+async def _bounded(response: httpx.Response) -> bytes:
+    """Read the body, and no more than the limit of it."""
+    parts: list[bytes] = []
+    left = LARGEST_RESPONSE
+    async for part in response.aiter_bytes():
+        left -= len(part)
+        if left < 0:
+            limit = math.floor(LARGEST_RESPONSE / 1024 / 1024)
+            raise TryError(f"answered with more than {limit} MB; check the provider's base_url, or name another model")
+        parts.append(part)
+    return b"".join(parts)
+
+
+def _silent(reason: str) -> TryError:
+    step = "try again later, or raise the time limit in its [provider] table"
+    return TryError(f"{reason}; {step}", tries=_TIMED_OUT_TRIES)
+
+
+def _first_line(error: Exception) -> str:
+    lines = str(error).splitlines()
+    return lines[0][:200] if lines else type(error).__name__
