@@ -6,6 +6,7 @@ import os
 from collections.abc import Callable, Iterator, Sequence
 
 from reeval.declare.drafts import Collector, Draft, EvalDraft, GroupDraft, TodoDraft
+from reeval.declare.words.judges import judge_models
 from reeval.errors import DeclarationError
 from reeval.schema.spec import Declared, EvalSpec, FileSpec, GroupSpec, TodoSpec
 
@@ -54,6 +55,7 @@ def _spec(child: TodoDraft, task: Callable[[EvalDraft], str]) -> Declared:
         compare=child.beside.compare,
         questions=child.beside.questions,
         task=task(child),
+        judge_models=judge_models(child.function),
     )
 
 

@@ -16,6 +16,7 @@ from reeval.plan.expand.compare import Compared, Compares
 from reeval.plan.expand.questions import Asked, Subject, planned_questions
 from reeval.plan.expand.values import Values
 from reeval.plan.nearest import hint
+from reeval.plan.parts.models import Models
 from reeval.plan.parts.names import Slugs, case_keys
 from reeval.plan.parts.problems import LATER, Problems
 from reeval.plan.select import select
@@ -27,7 +28,7 @@ from reeval.schema.options import (
     Limit,
     ResolvedGate,
 )
-from reeval.schema.plan import Plan, PlannedCell, PlannedEval, Selection
+from reeval.schema.plan import Plan, PlannedCell, PlannedEval, PlannedModel, Selection
 from reeval.schema.spec import EvalKind, EvalSpec, FileSpec
 
 __all__ = ["build_plan", "planned_task"]
@@ -58,6 +59,8 @@ def build_plan(files: Sequence[FileSpec], config: Config, selection: Selection, 
         harnesses=builder.cells.harnesses.planned,
         sandboxes=builder.cells.sandboxes.planned,
         environments=builder.cells.environments.planned,
+        models=builder.models.planned,
+        providers=builder.providers,
         max_concurrent=config.max_concurrent,
         selection=selection,
         left_out=selected.left_out,
@@ -105,6 +108,8 @@ class _Builder:
         self._slugs = Slugs()
         self._ids: set[str] = set()
         self.cells = Cells(config, catalog, self._problems)
+        self.models = Models(config, catalog, self._problems)
+        self.providers: dict[str, PlannedModel] = {}
         off = profile.source if profile and self._limit.get("compare") is False else None
         self._compares = Compares(self.cells.environments, self._problems, off)
 
@@ -138,6 +143,7 @@ class _Builder:
                 place = self._config.at("profile", str(self._profile_name), "limit", "harness")
                 self._problems.add(place, self.cells.harnesses.unknown(name))
         self.cells.harnesses.check_tables()
+        self.providers = self.models.configured()
         self._problems.raise_any()
 
     def _resolved(self, candidate: Candidate, spec: EvalSpec) -> dict[str, Any]:
@@ -153,6 +159,7 @@ class _Builder:
         runs = values.runs(DEFAULT_RUNS_IN_COMPARE if compared.compare else DEFAULT_RUNS)
         gate, judge = values.gate(spec.kind), values.judge()
         asked = self._asked(candidate, cascade, compared, cells, (len(cases) or 1) * runs.most)
+        self._name_models(candidate, cascade, asked, spec)
         if cascade.get("capture"):
             self._problems.add(cascade.place("capture", place), f"the option 'capture' {LATER}; leave it out")
         return {
@@ -165,6 +172,7 @@ class _Builder:
             "env": cascade.get("env"),
             "egress": egress_of(cascade),
             "judge": judge,
+            "judge_models": spec.judge_models,
             "compare": compared.compare,
             "questions": tuple(asked.questions),
             "task": planned_task(spec.task, gate, judge),
@@ -189,6 +197,15 @@ class _Builder:
     ) -> Asked:
         subject = Subject(cells, repeats, cascade, candidate.where, self._config.analysis.model, compared.dropped)
         return planned_questions(candidate.questions, subject, self._problems)
+
+    def _name_models(self, candidate: Candidate, cascade: Cascade, asked: Asked, spec: EvalSpec) -> None:
+        """Plan every model that is known before the run."""
+        place, judge = candidate.where, cascade.get("judge")
+        if "model" in judge:
+            self.models.named(judge["model"], cascade.place("judge.model", place))
+        for name in (*spec.judge_models, *(question.model for question in asked.questions)):
+            if name is not None:
+                self.models.named(name, place)
 
 
 def _sources(cascade: Cascade, compared: Compared) -> dict[str, str]:

@@ -85,6 +85,8 @@ class Config:
     """Tables by name: ``kind``, ``model``, ``effort``, ``max_concurrent``, ``start_timeout`` and the kind's own."""
     environments: Mapping[str, Environment] = field(default_factory=dict)
     sandboxes: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    providers: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    """Tables by name: ``kind``, ``base_url``, ``key`` (a host variable), ``max_concurrent`` and the kind's own."""
     profiles: Mapping[str, Profile] = field(default_factory=dict)
     history: History = History()
     analysis: Analysis = Analysis()
@@ -169,6 +171,7 @@ def _fields(tables: dict[str, Any]) -> dict[str, Any]:
         "harnesses": tables.get("harness", {}),
         "environments": _environments(tables.get("environment", {})),
         "sandboxes": tables.get("sandbox", {}),
+        "providers": tables.get("provider", {}),
         "profiles": {name: _profile(table) for name, table in tables.get("profile", {}).items()},
         "history": History(**tables.get("history", {})),
         "analysis": Analysis(**tables.get("analysis", {})),

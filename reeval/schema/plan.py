@@ -9,7 +9,7 @@ from typing import Any, Literal
 import msgspec
 
 from reeval.schema.environment import Egress, Environment, Secret
-from reeval.schema.options import JudgeOptions, ResolvedGate, StateOptions
+from reeval.schema.options import DEFAULT_QUESTIONS_AT_ONCE, JudgeOptions, ResolvedGate, StateOptions
 from reeval.schema.spec import EvalKind
 
 __all__ = [
@@ -125,6 +125,8 @@ class PlannedQuestion:
     artifacts: bool | tuple[str, ...] = False
     count: int = 0
     """Attempts, or pairs as if every attempt will pass."""
+    max_concurrent: int = DEFAULT_QUESTIONS_AT_ONCE
+    """``question.max_concurrent``: calls at once; over the whole run the largest of all questions holds."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -159,6 +161,8 @@ class PlannedEval:
     egress: Egress | None = None
     """For environments without a policy of their own."""
     judge: JudgeOptions = field(default_factory=JudgeOptions)
+    judge_models: tuple[str, ...] = ()
+    """Models of the judges that its body names, beside ``judge.model``."""
     compare: PlannedCompare | None = None
     questions: tuple[PlannedQuestion, ...] = ()
     task: str = ""
@@ -212,6 +216,8 @@ class Plan:
     environments: dict[str, Environment]
     models: dict[str, PlannedModel] = field(default_factory=dict)
     """Every model that a judge or a question names before the run starts, by name."""
+    providers: dict[str, PlannedModel] = field(default_factory=dict)
+    """The configured providers, with an empty ``model``: what a model that only a body names is made of."""
     max_concurrent: int
     """Attempts at once in the whole run."""
     selection: Selection = Selection()

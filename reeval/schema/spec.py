@@ -161,6 +161,8 @@ class EvalSpec:
     """None: the group's; ``()`` clears them."""
     task: str = ""
     """Digest of what the eval asks and how it grades: source, project imports, loaded files, cases."""
+    judge_models: tuple[str, ...] = ()
+    """Models of the judges that its body names."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -35,7 +35,7 @@ def test_an_eval_without_options_runs_once_on_every_harness(tmp_path):
 
 
 def test_every_option_arrives_resolved_with_its_source(tmp_path):
-    config = TWO_HARNESSES + '[defaults]\njudge = "p/m"\nenv.A = "1"\n[profile.ci.defaults]\ntimeout = "90s"\n'
+    config = TWO_HARNESSES + '[defaults]\njudge = "fake/m"\nenv.A = "1"\n[profile.ci.defaults]\ntimeout = "90s"\n'
     group = a_group(
         "g",
         an_eval(options={"gate": {"pass_rate": 0.5}, "env": {"B": Secret(name="H")}, "egress": "allow-all"}),
@@ -46,7 +46,7 @@ def test_every_option_arrives_resolved_with_its_source(tmp_path):
     assert planned.gate == ResolvedGate(rule="pass_rate", minimum=0.5)
     assert planned.env == {"A": "1", "B": Secret(name="H")}
     assert planned.egress == Egress(mode="allow-all")
-    assert planned.judge == {"model": "p/m"}
+    assert planned.judge == {"model": "fake/m"}
     assert planned.sources == {
         "harness": "group g",
         "runs": "group g",
@@ -474,7 +474,13 @@ def test_the_task_changes_with_how_it_is_graded_and_with_nothing_else(tmp_path):
         (planned,) = a_plan(tmp_path, an_eval(options=options)).evals
         return planned.task
 
-    graded = {task(), task(gate="none"), task(gate={"pass_rate": 0.5}), task(judge={"threshold": 0.1}), task(judge="m")}
+    graded = {
+        task(),
+        task(gate="none"),
+        task(gate={"pass_rate": 0.5}),
+        task(judge={"threshold": 0.1}),
+        task(judge="fake/m"),
+    }
     assert len(graded) == 5
     assert {task(runs=3), task(timeout=5), task(tags=["x"]), task(judge={"max_concurrent": 2})} == {task()}
     assert planned_task("task", ResolvedGate(rule="all"), {}) == task()

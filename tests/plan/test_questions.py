@@ -87,10 +87,10 @@ def test_what_is_shown_merges_key_by_key(tmp_path, cascaded, own, shown):
 
 
 MODELS = [
-    (MODEL, {"question": "q", "judge": "j"}, "own", "own"),
-    (MODEL, {"question": "q", "judge": "j"}, None, "q"),
-    (MODEL, {"judge": "j"}, None, "fake/analysis"),
-    ("", {"judge": "j"}, None, "j"),
+    (MODEL, {"question": "fake/q", "judge": "fake/j"}, "fake/own", "fake/own"),
+    (MODEL, {"question": "fake/q", "judge": "fake/j"}, None, "fake/q"),
+    (MODEL, {"judge": "fake/j"}, None, "fake/analysis"),
+    ("", {"judge": "fake/j"}, None, "fake/j"),
 ]
 
 
@@ -102,8 +102,8 @@ def test_the_nearest_model_answers(tmp_path, config, options, own, model):
 
 
 def test_a_profiles_judge_may_answer(tmp_path):
-    config = TWO_HARNESSES + '[profile.ci.defaults]\njudge = "j"\n'
-    assert planned(tmp_path, Question("Why?"), config=config, profile="ci").questions[0].model == "j"
+    config = TWO_HARNESSES + '[profile.ci.defaults]\njudge = "fake/j"\n'
+    assert planned(tmp_path, Question("Why?"), config=config, profile="ci").questions[0].model == "fake/j"
 
 
 @pytest.mark.parametrize(

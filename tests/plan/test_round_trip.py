@@ -44,7 +44,7 @@ def test_a_plan_that_was_built_survives_too(tmp_path):
             compare=CompareSpec(variants=(Environment(name="v", env={"A": Secret(name="H")}),), min_lift=0.1),
             questions=(Question("Why?", choices=("a", "b"), state={"diff": ["*.py"]}, artifacts=["x"]),),
             cases=(CaseSpec(key="a b", value=object()),),
-            options={"judge": {"model": "m", "threshold": 0.5}, "gate": {"pass_rate": 1}, "egress": "allow-all"},
+            options={"judge": {"model": "fake/m", "threshold": 0.5}, "gate": {"pass_rate": 1}, "egress": "allow-all"},
         ),
         config=TWO_HARNESSES + "[harness.other]\nkind = 'fake'\nscript = [[{reply = 'x'}]]\ndelay = 0.5\n",
     )

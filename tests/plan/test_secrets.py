@@ -35,7 +35,7 @@ def test_a_plain_plan_can_run(tmp_path):
 
 
 def test_what_only_a_later_version_runs_is_told_with_the_evals(tmp_path):
-    config = TWO_HARNESSES + '[analysis]\nmodel = "m"\n'
+    config = TWO_HARNESSES + '[analysis]\nmodel = "fake"\n'
     house = CompareSpec(variants=(Environment(name="house"),))
     plan = a_plan(
         tmp_path,

@@ -11,9 +11,9 @@ from typing import Any, Literal
 from reeval.errors import PlanError
 from reeval.plan.build import build_plan
 from reeval.plan.config import Config, load_config
-from reeval.protocols import Catalog, Harness, HarnessKind, Sandbox, SandboxRequest
+from reeval.protocols import Catalog, Harness, HarnessKind, Model, ModelKind, Sandbox, SandboxRequest
 from reeval.schema.environment import Egress
-from reeval.schema.plan import Plan, PlannedHarness, PlannedSandbox, Selection
+from reeval.schema.plan import Plan, PlannedHarness, PlannedModel, PlannedSandbox, Selection
 from reeval.schema.spec import Declared, EvalSpec, FileSpec, GroupSpec
 
 TWO_HARNESSES = '[harness.terse]\nkind = "fake"\n\n[harness.chatty]\nkind = "fake"\n'
@@ -46,6 +46,26 @@ class CommandOptions:
 
 def never_opened(planned: PlannedHarness, root: Path) -> Harness:
     raise AssertionError("a planner opens no harness")
+
+
+@dataclass(frozen=True, kw_only=True)
+class FakeModelOptions:
+    score: float = 1.0
+
+
+@dataclass(frozen=True, kw_only=True)
+class HttpModelOptions:
+    timeout: float = 120.0
+
+
+def never_spoken_to(
+    planned: PlannedModel, environ: Mapping[str, str], root: Path
+) -> AbstractAsyncContextManager[Model]:
+    raise AssertionError("a planner opens no model")
+
+
+def http_model(name: str, key: str, *, keyless: bool = False) -> ModelKind:
+    return ModelKind(name=name, options=HttpModelOptions, open=never_spoken_to, key=key, keyless_base_url=keyless)
 
 
 class LocalKind:
@@ -87,6 +107,13 @@ CATALOG = Catalog(
         "command": HarnessKind(name="command", options=CommandOptions, open=never_opened),
     },
     sandboxes={"local": LocalKind()},
+    models={
+        "anthropic": http_model("anthropic", "ANTHROPIC_API_KEY"),
+        "fake": ModelKind(name="fake", options=FakeModelOptions, open=never_spoken_to, max_concurrent=None),
+        "google": http_model("google", "GEMINI_API_KEY"),
+        "openai": http_model("openai", "OPENAI_API_KEY"),
+        "openai-chat": http_model("openai-chat", "OPENAI_API_KEY", keyless=True),
+    },
 )
 
 

@@ -72,9 +72,13 @@ class Values:
     def judge(self) -> JudgeOptions:
         """Return the defaults of the eval's judges."""
         judge = cast("JudgeOptions", dict(self.cascade.get("judge")))
-        threshold = judge.get("threshold", 0)
+        threshold, votes, at_once = judge.get("threshold", 0), judge.get("votes", 1), judge.get("max_concurrent", 1)
         if not (math.isfinite(threshold) and 0 <= threshold <= 1):
             self._wrong("judge.threshold", f"judge.threshold is {threshold!r}; it should be from 0 to 1")
+        if votes < 1 or votes % 2 == 0:
+            self._wrong("judge.votes", f"judge.votes is {votes!r}; it should be an odd number, such as 3")
+        if at_once < 1:
+            self._wrong("judge.max_concurrent", f"judge.max_concurrent is {at_once!r}; it should be at least 1")
         return judge
 
     def _wrong_gate(self, rule: str, minimum: float, kind: EvalKind) -> str | None:

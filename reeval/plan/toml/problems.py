@@ -36,6 +36,7 @@ _EXPECTED = {
 }
 _PATTERNS = {
     r"^[^=\x00]+$": "NAME, without =",
+    r"^https?://[^\s]+$": "https://api.example.com/v1",
     r"^\d+ ?(d|kB|KB|MB|GB|TB)$": "'30d' or '2GB'",
 }
 

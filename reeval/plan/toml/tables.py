@@ -41,6 +41,7 @@ def config_form() -> CoreSchema:
         "harness": _named(_harness()),
         "environment": _named(_environment()),
         "sandbox": _named(_table({}, {"kind": _TEXT}, open=True)),
+        "provider": _named(_provider()),
         "profile": _named(profile),
         "history": _history(),
         "analysis": _table({}, {"model": _TEXT}),
@@ -272,6 +273,13 @@ def _select() -> CoreSchema:
 
 def _harness() -> CoreSchema:
     common = {"kind": _TEXT, "model": _TEXT, "effort": _TEXT, "max_concurrent": _COUNT, "start_timeout": _seconds()}
+    return _table({}, common, open=True)
+
+
+def _provider() -> CoreSchema:
+    url = cs.str_schema(pattern=r"^https?://[^\s]+$")
+    variable = cs.str_schema(pattern=r"^[^=\x00]+$")
+    common = {"kind": _TEXT, "base_url": url, "key": variable, "max_concurrent": _COUNT}
     return _table({}, common, open=True)
 
 
