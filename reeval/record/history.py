@@ -197,7 +197,7 @@ def _opened(store: RunStore, run: RunDirectory | None, say: Say, *, rebuild: boo
         try:
             connection = _from_file(store, say, stack, rebuild=rebuild)
         except RecordError as error:
-            if not isinstance(error.__cause__, OSError):
+            if isinstance(error, BusyError) or not isinstance(error.__cause__, OSError | duckdb.Error):
                 raise
             say(f"{error}; this answer comes from memory")
             connection = stack.enter_context(_in_memory(_wanted(store, say), say))

@@ -93,8 +93,12 @@ class Shell:
 
     def run(self, *arguments: str, prefix: Sequence[str] = (), **env: str) -> Done:
         """Run ``reeval ARGUMENTS``; ``prefix`` is a command that runs it."""
+        return self.run_program(*prefix, *COMMAND, *arguments, **env)
+
+    def run_program(self, *command: str, **env: str) -> Done:
+        """Run any command in the project."""
         done = subprocess.run(
-            [*prefix, *COMMAND, *arguments],
+            command,
             capture_output=True,
             cwd=self.root,
             env={**self.env, **env},
