@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 
 __all__ = ["main"]
@@ -12,7 +13,19 @@ def main() -> None:
     from reeval.cli.app import app
     from reeval.cli.argv import as_meant
 
+    _open_closed_streams()
     app(as_meant(sys.argv[1:]))
+
+
+def _open_closed_streams() -> None:
+    """Open what the shell closed (``reeval run >&-``): else the first file that is opened would be standard output."""
+    for number, name in enumerate(("stdin", "stdout", "stderr")):
+        if getattr(sys, name) is None:
+            fd = os.open(os.devnull, os.O_RDWR)
+            if fd != number:
+                os.dup2(fd, number)
+                os.close(fd)
+            setattr(sys, name, os.fdopen(number, "w" if number else "r"))
 
 
 if __name__ == "__main__":
