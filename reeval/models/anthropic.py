@@ -53,10 +53,12 @@ def _ask(model: str, request: ModelRequest, refused: frozenset[str]) -> Ask:
         system = f"{system}\n\n{instructions(request.schema)}"
     else:
         body["tools"] = [{"name": "answer", "description": "Gives the answer.", "input_schema": dict(request.schema)}]
-        forced = "forced tool" not in refused
-        body["tool_choice"] = {"type": "tool", "name": "answer"} if forced else {"type": "auto"}
-        system = system if forced else f"{system}\n\n{_CALL_IT}"
-        uses.append("forced tool" if forced else "tool")
+        if "forced tool" not in refused:
+            body["tool_choice"] = {"type": "tool", "name": "answer"}
+            uses.append("forced tool")
+        else:
+            system = f"{system}\n\n{_CALL_IT}"
+            uses.append("tool")
     return Ask(body={**body, "system": system}, uses=tuple(uses))
 
 

@@ -115,7 +115,7 @@ class _Remote:
         except msgspec.ValidationError as error:
             why = quoted(str(error), self._masker, 200)
             raise TryError(
-                f"answered with JSON of another shape ({why}); check that kind and base_url of {self._table} belong together"
+                f"answered with JSON of another shape ({why}); check the kind and the base_url of {self._table}"
             ) from None
         except (msgspec.DecodeError, RecursionError):
             raise self._not_json(body) from None

@@ -109,7 +109,7 @@ async def _bounded(response: httpx.Response) -> bytes:
     async for part in response.aiter_bytes():
         left -= len(part)
         if left < 0:
-            limit = math.floor(LARGEST_RESPONSE / 1024 / 1024)
+            limit = LARGEST_RESPONSE // 1024 // 1024
             raise TryError(f"answered with more than {limit} MB; check the provider's base_url, or name another model")
         parts.append(part)
     return b"".join(parts)
