@@ -10,6 +10,7 @@ from reeval.cli.check import check
 from reeval.cli.clean import clean
 from reeval.cli.doctor import doctor
 from reeval.cli.init import init
+from reeval.cli.judge import judge
 from reeval.cli.query import query
 from reeval.cli.run import run
 from reeval.cli.runs import runs
@@ -28,6 +29,7 @@ app = typer.Typer(
 )
 for command in (init, run, check, show, runs, query, clean, doctor):
     app.command()(command)
+app.add_typer(judge)
 
 
 def _version(wanted: bool) -> None:
