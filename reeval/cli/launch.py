@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from reeval.record.writer import RunWriter
     from reeval.report.live.plain import Verbosity
     from reeval.run.runner import RunOutcome
-    from reeval.run.tools import Tools
+    from reeval.run.tools import Earlier, Tools
     from reeval.schema.plan import Plan, Selection
     from reeval.schema.record import AttemptRecord, RunRecord
 
@@ -53,6 +53,8 @@ class _Job:
     """Keys of attempts that need not run."""
     facts: tuple[str, ...] = ()
     """More lines of the header."""
+    earlier: Earlier | None = None
+    """What was answered before; None: nothing is asked."""
 
 
 def dry_run_of(project: Project, selection: Selection, request: Request) -> ExitCode:
@@ -99,7 +101,8 @@ def resume_run(project: Project, request: Request, ref: str, *, errors: bool) ->
     with project.store.resume(run, masker) as writer:
         for eval_id, reason in kept.changed.items():
             writer.supersede(eval_id, reason)
-        return _run(project, _Job(plan=plan, writer=writer, masker=masker, done=kept.keys, facts=kept.facts), request)
+        job = _Job(plan=plan, writer=writer, masker=masker, done=kept.keys, facts=kept.facts, earlier=kept.earlier)
+        return _run(project, job, request)
 
 
 def _shaped(plan: Plan, request: Request) -> Plan:
@@ -129,7 +132,7 @@ def _run(project: Project, job: _Job, request: Request) -> ExitCode:
     from reeval.record.compile import write_record
     from reeval.record.store import RunDirectory
     from reeval.report.screen.evidence import load_failures
-    from reeval.run.tools import Tools
+    from reeval.run.tools import Earlier, Tools
     from reeval.schema.record import RunEnd
 
     run = RunDirectory(job.writer.directory)
@@ -154,6 +157,7 @@ def _run(project: Project, job: _Job, request: Request) -> ExitCode:
         keep_sandbox=request.keep_sandbox,
         max_failures=request.max_failures,
         done=job.done,
+        earlier=job.earlier or Earlier(),
         debug=request.debug,
     )
     try:

@@ -12,7 +12,10 @@ from reeval.cli.project import Project
 if TYPE_CHECKING:
     from reeval.record.format.journal import JournalIndex
     from reeval.record.store import RunDirectory
+    from reeval.run.tools import Earlier
     from reeval.schema.plan import Plan, PlannedAttempt
+    from reeval.schema.record import Outcome
+    from reeval.schema.recorded.answers import AnswerRecord, PairRecord
 
 __all__ = ["Kept", "kept_attempts"]
 
@@ -26,6 +29,8 @@ class Kept:
     """Eval → why its finished attempts no longer count."""
     facts: tuple[str, ...] = ()
     """Lines of the header."""
+    earlier: Earlier | None = None
+    """What questions need to know; None: the plan has none."""
 
 
 class _Finished(NamedTuple):
@@ -34,7 +39,8 @@ class _Finished(NamedTuple):
     eval: str
     task: str
     subject: str
-    is_error: bool
+    outcome: Outcome
+    verdict: str | None
 
 
 def kept_attempts(run: RunDirectory, index: JournalIndex, plan: Plan, project: Project, *, retry_errors: bool) -> Kept:
@@ -47,7 +53,7 @@ def kept_attempts(run: RunDirectory, index: JournalIndex, plan: Plan, project: P
 
     planned = {attempt.key: attempt for attempt in planned_attempts(plan)}
     finished = {
-        key: _Finished(record.eval, record.task, record.subject, record.outcome == Outcome.ERROR)
+        key: _Finished(record.eval, record.task, record.subject, record.outcome, record.verdict)
         for record in run.attempts(index)
         if (key := f"{record.eval}@{record.attempt}") in planned
     }
@@ -56,10 +62,39 @@ def kept_attempts(run: RunDirectory, index: JournalIndex, plan: Plan, project: P
     for key, record in finished.items():
         if reason := _difference(record, planned[key], subjects[planned[key].cell.key, record.eval]):
             changed.setdefault(record.eval, reason)
-    keys = {
-        key for key, record in finished.items() if record.eval not in changed and not (retry_errors and record.is_error)
-    }
-    return Kept(keys=frozenset(keys), changed=changed, facts=_facts(run, len(keys), len(planned), changed))
+    again = {Outcome.ERROR} if retry_errors else set()
+    keys = {key for key, it in finished.items() if it.eval not in changed and it.outcome not in again}
+    return Kept(
+        keys=frozenset(keys),
+        changed=changed,
+        facts=_facts(run, len(keys), len(planned), changed),
+        earlier=_earlier(run, index, plan, {key: finished[key] for key in keys}),
+    )
+
+
+def _earlier(run: RunDirectory, index: JournalIndex, plan: Plan, kept: dict[str, _Finished]) -> Earlier | None:
+    """Return which kept attempts may still be asked about, and which questions were answered as they are now."""
+    asked = {planned.id: planned.questions for planned in plan.evals if planned.questions}
+    if not asked:
+        return None
+    from reeval.grade.asked.tallies import answers_it
+    from reeval.run.tools import Earlier
+
+    answered = [
+        answer.key
+        for answer in run.answers(index)
+        if _is_kept(answer, kept)
+        and answer.complete
+        and any(answers_it(answer, one) for one in asked.get(answer.eval, ())[answer.question - 1 : answer.question])
+    ]
+    return Earlier(
+        attempts={key: (it.outcome, it.verdict) for key, it in kept.items() if it.eval in asked},
+        answered=frozenset(answered),
+    )
+
+
+def _is_kept(answer: AnswerRecord | PairRecord, kept: dict[str, _Finished]) -> bool:
+    return all(f"{answer.eval}@{attempt}" in kept for attempt in answer.key.attempts)
 
 
 def _difference(record: _Finished, attempt: PlannedAttempt, subject: str) -> str | None:

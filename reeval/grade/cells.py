@@ -141,6 +141,10 @@ class TotalsFold:
         self._outcomes[attempt.outcome] += 1
         self._costs.add(_spent(attempt, _cost, agent_only=False))
 
+    def add_cost(self, cost: float | None) -> None:
+        """Count what was spent beside the attempts, such as on a question; None makes the whole unknown."""
+        self._costs.add(cost)
+
     def record(self, planned: int) -> Totals:
         """Return the totals of a run that was to make ``planned`` attempts."""
         outcomes = self._outcomes

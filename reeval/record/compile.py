@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 import msgspec
 
 from reeval.errors import RecordError
+from reeval.grade.asked.tallies import QuestionFold, answered_usage, answers_it
 from reeval.grade.cells import CellFold, TotalsFold, gate_of, run_exit_code
 from reeval.grade.remarks import Remarks
 from reeval.record.format.journal import JournalIndex, Span, whole_size
@@ -27,6 +28,7 @@ from reeval.schema.record import (
     RunRecord,
     RunState,
 )
+from reeval.schema.recorded.answers import AnswerRecord, PairRecord
 from reeval.schema.transcript import Turn
 
 __all__ = ["RECORD", "compile_record", "load_record", "write_record"]
@@ -57,6 +59,8 @@ def compile_record(run: RunDirectory) -> RunRecord:
     folds = _Folds(plan)
     for span, attempt in zip(sorted(index.spans()), run.attempts(index), strict=True):
         folds.add(run, attempt, span)
+    for answer in run.answers(index):
+        folds.answer(answer)
     state = _state(run, index)
     evals = folds.evals()
     return RunRecord(
@@ -132,6 +136,11 @@ class _Fold:
 
     def __post_init__(self) -> None:
         self.cells = {_place(cell): CellFold() for cell in self.planned.cells}
+        self.questions = [QuestionFold(number, one) for number, one in enumerate(self.planned.questions, 1)]
+        self.asked: set[str] = set()
+        """Attempts that count, where questions are asked about them."""
+        self.answers: dict[str, list[AnswerRecord]] = {}
+        self.pairs: list[PairRecord] = []
         self.cases = {case: number for number, case in enumerate(self.planned.cases)}
         self.order = {place: number for number, place in enumerate(self.cells)}
 
@@ -141,8 +150,23 @@ class _Fold:
         if place not in self.cells:
             return False
         self.cells[place].add(attempt)
+        if self.questions:
+            self.asked.add(attempt.attempt)
         order = (attempt.run, self.cases.get(attempt.case or "", 0), self.order[place])
         self.entries.append((order, _entry(attempt, span)))
+        return True
+
+    def answer(self, answer: AnswerRecord | PairRecord) -> bool:
+        """Count an answer; False when the plan has no such question or attempt any more."""
+        found = [one for one in self.questions if one.number == answer.question and answers_it(answer, one.question)]
+        if not found or not self.asked.issuperset(answer.key.attempts):
+            return False
+        if isinstance(answer, PairRecord):
+            found[0].add_pair(answer)
+            self.pairs.append(answer)
+        else:
+            found[0].add(answer)
+            self.answers.setdefault(answer.attempt, []).append(answer)
         return True
 
     def record(self) -> EvalRecord:
@@ -157,8 +181,16 @@ class _Fold:
                 self.cells[_place(cell)].record(cell, planned=count, gate=gate_of(planned, cell))
                 for cell in planned.cells
             ],
-            attempts=[entry for _, entry in self.entries],
+            attempts=[self._answered(entry) for _, entry in self.entries],
+            questions=[question.record(planned) for question in self.questions],
+            answers=sorted(self.pairs, key=lambda pair: pair.question),
         )
+
+    def _answered(self, entry: AttemptEntry) -> AttemptEntry:
+        answers = self.answers.get(entry.attempt)
+        if answers is None:
+            return entry
+        return msgspec.structs.replace(entry, answers=sorted(answers, key=lambda answer: answer.question))
 
 
 class _Folds:
@@ -178,6 +210,11 @@ class _Folds:
             return
         self.totals.add(attempt)
         self.remarks.add(_whole(run, attempt))
+
+    def answer(self, answer: AnswerRecord | PairRecord) -> None:
+        fold = self._evals.get(answer.eval)
+        if fold is not None and fold.answer(answer):
+            self.totals.add_cost(answered_usage(answer).cost)
 
     def evals(self) -> list[EvalRecord]:
         return [fold.record() for fold in self._evals.values()]

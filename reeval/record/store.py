@@ -23,6 +23,7 @@ from reeval.record.format import parts
 from reeval.record.format.journal import (
     JOURNAL,
     JournalIndex,
+    decode_answer,
     decode_attempt,
     decode_plan_of,
     decode_start,
@@ -33,6 +34,7 @@ from reeval.record.format.journal import (
 from reeval.record.writer import RunWriter, writing
 from reeval.schema.plan import Plan
 from reeval.schema.record import AttemptRecord, CheckRecord, FileRef, RunStart
+from reeval.schema.recorded.answers import AnswerRecord, PairRecord
 from reeval.schema.transcript import Turn
 from reeval.secrets import Masker
 
@@ -99,6 +101,17 @@ class RunDirectory:
     def attempt_at(self, offset: int, length: int) -> AttemptRecord:
         """Return the attempt whose line is there (``AttemptEntry.line``)."""
         return self._decoded(read_span(self.journal, (offset, length)), decode_attempt)
+
+    def whole(self, record: AttemptRecord) -> AttemptRecord:
+        """Return an attempt with its turns, checks and diff read back."""
+        return msgspec.structs.replace(
+            record, turns=self.turns(record), checks=self.checks(record), diff=self.diff(record)
+        )
+
+    def answers(self, index: JournalIndex) -> Iterator[AnswerRecord | PairRecord]:
+        """Yield the answers to questions that count, in the order they were given."""
+        for line in read_spans(self.journal, sorted(index.answer_spans())):
+            yield self._decoded(line, decode_answer)
 
     def attempts(self, index: JournalIndex | None = None) -> Iterator[AttemptRecord]:
         """Yield the attempts that count, as they finished, one at a time in memory."""
@@ -208,12 +221,12 @@ class RunStore:
                     path.mkdir()
                 except FileExistsError:
                     continue
-            return RunWriter(path, masker)
+            return RunWriter(RunDirectory(path), masker)
 
     def resume(self, run: RunDirectory, masker: Masker) -> RunWriter:
         """Open a run again, cutting a torn last line; raise ``RecordError`` while another process writes it."""
         slugs = {planned.id: planned.slug for planned in run.plan().evals}
-        return RunWriter(run.path, masker, slugs)
+        return RunWriter(run, masker, slugs)
 
     def list(self) -> Sequence[RunDirectory]:
         """Return every run, the newest first."""

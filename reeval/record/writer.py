@@ -17,15 +17,19 @@ from itertools import count
 from pathlib import Path
 from threading import Event, Lock, Thread
 from types import TracebackType
-from typing import Self
+from typing import TYPE_CHECKING, Self
 
 from reeval.errors import RecordError
 from reeval.record.format import parts
-from reeval.record.format.journal import JOURNAL, encode_line, whole_size
+from reeval.record.format.journal import Span, encode_line, whole_size
 from reeval.record.format.masking import rewrite_line, without_surrogates
-from reeval.schema.plan import PlannedAttempt
+from reeval.schema.plan import PlannedAttempt, PlannedEval
 from reeval.schema.record import AttemptRecord, FileRef, JournalLine, RunEnd, RunStart, Superseded
+from reeval.schema.recorded.answers import AnswerRecord, PairRecord
 from reeval.secrets import Masker
+
+if TYPE_CHECKING:
+    from reeval.record.store import RunDirectory
 
 __all__ = ["RunWriter", "writing"]
 
@@ -62,11 +66,15 @@ class RunWriter:
     half-written, and what was written before still counts.
     """
 
-    def __init__(self, directory: Path, masker: Masker, slugs: dict[str, str] | None = None) -> None:
-        self.directory = directory
-        self.path = directory / JOURNAL
+    def __init__(self, run: RunDirectory, masker: Masker, slugs: dict[str, str] | None = None) -> None:
+        self.directory = run.path
+        self.path = run.journal
+        self._run = run
         self._masker = masker
         self._slugs = slugs or {}
+        self._asked: frozenset[str] = frozenset()
+        """Evals with questions: where their attempts stand is remembered, since they are read back."""
+        self._spans: dict[tuple[str, str], Span] = {}
         self._guard = Lock()
         self._unsynced: deque[Path] = deque()
         self._dirty = False
@@ -95,7 +103,9 @@ class RunWriter:
         """Write the head of the journal; on a resume with a changed plan, the plan that counts from here on."""
         if self._masker:
             start = rewrite_line(start, self._masker.text)
-        self._slugs = {one["id"]: one["slug"] for one in start.plan.get("evals", ()) if "slug" in one}
+        evals = start.plan.get("evals", ())
+        self._slugs = {one["id"]: one["slug"] for one in evals if "slug" in one}
+        self._asked = frozenset(one["id"] for one in evals if one.get("questions"))
         self._append(start)
         self._sync()
 
@@ -109,15 +119,39 @@ class RunWriter:
             record = rewrite_line(record, without_surrogates)
             line = encode_line(record)
         if len(line) <= parts.PART_LIMIT:
-            self._write(line)
-            return record
-        return self._attempt_with_parts(record)
+            span = self._write(line)
+        else:
+            record, span = self._attempt_with_parts(record)
+        if record.eval in self._asked:
+            self._spans[record.eval, record.attempt] = span
+        return record
 
     def artifact(self, attempt: PlannedAttempt, name: str, data: bytes) -> FileRef:
         """Keep one file of an attempt; ``name`` becomes safe, and the data ends at ``FILE_LIMIT`` bytes."""
         data, cut = parts.cut_bytes(self._masker.data(data))
         folder = parts.attempt_folder(attempt.eval.slug, attempt)
         return self._store(f"{folder}/artifacts/{parts.safe_name(self._masker.text(name))}", data, cut)
+
+    def document(self, of: PlannedAttempt | PlannedEval, path: str, data: bytes) -> FileRef:
+        """Keep what a model was sent and answered; ``path`` is one of ours: ``questions/1.json``."""
+        data, cut = parts.cut_bytes(self._masker.data(data))
+        if isinstance(of, PlannedAttempt):
+            folder = parts.attempt_folder(of.eval.slug, of)
+        else:
+            folder = parts.folder(*of.slug.split("/"))
+        return self._store(f"{folder}/{path}", data, cut)
+
+    def answer(self, record: AnswerRecord | PairRecord) -> None:
+        """Append what a model answered to a question."""
+        self._append(rewrite_line(record, self._masker.text) if self._masker else record)
+
+    def recall(self, attempt: PlannedAttempt) -> AttemptRecord:
+        """Return a finished attempt of an eval with questions, every part read back; any thread may call it."""
+        return self._run.whole(self._run.attempt_at(*self._span(attempt)))
+
+    def part(self, ref: FileRef) -> bytes:
+        """Return the content of a file of this run."""
+        return self._run.part(ref)
 
     def supersede(self, eval_id: str, reason: str) -> None:
         """Say that earlier attempts of this eval no longer count."""
@@ -143,7 +177,17 @@ class RunWriter:
                     self.directory.rmdir()
             os.close(self._fd)
 
-    def _attempt_with_parts(self, record: AttemptRecord) -> AttemptRecord:
+    def _span(self, attempt: PlannedAttempt) -> Span:
+        key = (attempt.eval.id, attempt.id)
+        if key not in self._spans:  # it finished before this run was resumed
+            index = self._run.index()
+            before = {(id, one): span for id, attempts in index.attempts.items() for one, span in attempts.items()}
+            self._spans = before | self._spans
+        if key not in self._spans:
+            raise RecordError(f"{self.directory.name}: {attempt.key} has no record; resume the run to run it")
+        return self._spans[key]
+
+    def _attempt_with_parts(self, record: AttemptRecord) -> tuple[AttemptRecord, Span]:
         folder = parts.attempt_folder(self._slugs.get(record.eval) or parts.safe_name(record.eval), record)
         stored: list[Path] = []
 
@@ -154,12 +198,12 @@ class RunWriter:
 
         try:
             record = parts.with_parts_as_files(record, keep)
-            self._append(record)
+            span = self._append(record)
         except BaseException:
             for path in stored:
                 path.unlink(missing_ok=True)
             raise
-        return record
+        return record, span
 
     def _store(self, file: str, data: bytes, cut: bool) -> FileRef:
         with writing(self.directory / file):
@@ -177,14 +221,14 @@ class RunWriter:
         name = path.relative_to(self.directory).as_posix()
         return FileRef(file=name, bytes=len(data), sha256=sha256(data).hexdigest(), truncated=cut)
 
-    def _append(self, line: JournalLine) -> None:
+    def _append(self, line: JournalLine) -> Span:
         try:
             data = encode_line(line)
         except (ValueError, TypeError, RecursionError):
             data = encode_line(rewrite_line(line, without_surrogates))
-        self._write(data)
+        return self._write(data)
 
-    def _write(self, line: bytes) -> None:
+    def _write(self, line: bytes) -> Span:
         data = line + b"\n"
         with self._guard:
             if self._sync_error is not None:
@@ -199,8 +243,10 @@ class RunWriter:
                     with suppress(OSError):  # readers pass over a torn line, and the first error is the one to tell
                         os.ftruncate(self._fd, self._size)
                     raise
+            span = Span(self._size, len(line))
             self._size += len(data)
             self._dirty = True
+        return span
 
     def _lock(self) -> None:
         deadline = time.monotonic() + _LOCK_PATIENCE

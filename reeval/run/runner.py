@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import AsyncIterator, Callable
+from contextlib import AbstractContextManager, asynccontextmanager, nullcontext
+from functools import partial
+from typing import TYPE_CHECKING
 
 import anyio
 import msgspec
@@ -10,6 +13,7 @@ from anyio.abc import TaskGroup
 
 from reeval.errors import UserError
 from reeval.protocols import Executor
+from reeval.run.asking.models import Models
 from reeval.run.body.context import Context
 from reeval.run.body.invoke import drive_body
 from reeval.run.dispatch import Dispatcher, limits_of
@@ -20,6 +24,9 @@ from reeval.run.stage.watchdog import Blocked, watching
 from reeval.run.tools import Tools
 from reeval.schema.plan import Plan, PlannedAttempt, planned_attempts
 from reeval.schema.record import AttemptRecord, Outcome, RunState
+
+if TYPE_CHECKING:
+    from reeval.run.questions.schedule import Asker
 
 __all__ = ["RunOutcome", "run_plan"]
 
@@ -46,9 +53,21 @@ async def run_plan(plan: Plan, tools: Tools) -> RunOutcome:
     """
     run = _Run(plan, tools)
     with staged(), interruptible(run.interrupt), run.watched():
-        async with anyio.create_task_group() as tasks:
+        async with run.models, run.asking(), anyio.create_task_group() as tasks:
             run.begin(tasks)
     return run.outcome()
+
+
+class _Once:
+    """Calls a function the first time that it is called."""
+
+    def __init__(self, function: Callable[[], None]) -> None:
+        self._function: Callable[[], None] | None = function
+
+    def __call__(self) -> None:
+        function, self._function = self._function, None
+        if function is not None:
+            function()
 
 
 class _Run:
@@ -57,16 +76,30 @@ class _Run:
     def __init__(self, plan: Plan, tools: Tools) -> None:
         self._plan = plan
         self._tools = tools
-        self._executor: Executor = tools.executor or LocalExecutor(tools)
+        self.models = Models(plan, tools.catalog, tools.environ, tools.root)
+        """Judges and questions share them: a provider's limit holds for the whole run."""
+        self._executor: Executor = tools.executor or LocalExecutor(tools, self.models)
         limits = limits_of(plan)
         ahead = (attempt for attempt in planned_attempts(plan) if attempt.key not in tools.done)
         self._dispatcher = Dispatcher(ahead, msgspec.structs.replace(limits, run=1) if tools.debug else limits)
         self._tasks: TaskGroup | None = None
+        self._asker: Asker | None = None
         self._state = RunState.COMPLETED
         self._notes: list[str] = []
         self._failures: list[AttemptRecord] = []
         self._failed = 0
         self._stopped = False
+
+    @asynccontextmanager
+    async def asking(self) -> AsyncIterator[None]:
+        """Ask the plan's questions beside its attempts; leaving the block waits for the answers."""
+        if not any(planned.questions for planned in self._plan.evals):
+            yield
+            return
+        from reeval.run.questions.schedule import asking
+
+        async with asking(self._plan, self._tools, self.models.answer, self._broken) as self._asker:
+            yield
 
     def begin(self, tasks: TaskGroup) -> None:
         """Start what has room; every attempt that ends starts the next, so that no task waits for one."""
@@ -99,16 +132,24 @@ class _Run:
         if self._stopped:
             return
         self._tools.reporter.attempt_started(attempt)
+        give_back = _Once(partial(self._dispatcher.release, attempt))
+
+        def collected() -> None:
+            give_back()
+            self._start_next()
+
         try:
-            record = await self._executor.execute(self._plan, attempt.key, self._tools.recorder)
+            record = await self._executor.execute(self._plan, attempt.key, self._tools.recorder, collected)
         except UserError as error:
             # The plan no longer fits the project, or nothing more can be recorded: no other attempt would fare better.
-            self._stop(RunState.FAILED, self._tools.masker.text(str(error)))
+            self._broken(error)
         else:
             self._tools.reporter.attempt_finished(attempt, record)
+            if self._asker is not None:
+                self._asker.ended(attempt, record.outcome, record.verdict)
             self._count(record)
         finally:
-            self._dispatcher.release(attempt)
+            give_back()
         self._start_next()
 
     def _count(self, record: AttemptRecord) -> None:
@@ -122,14 +163,21 @@ class _Run:
             plural = "s" if most > 1 else ""
             self._stop(RunState.COMPLETED, f"stopped after {most} attempt{plural} that did not pass")
 
+    def _broken(self, error: UserError) -> None:
+        self._stop(RunState.FAILED, self._tools.masker.text(str(error)))
+
     def _stop(self, state: RunState, note: str) -> None:
-        if self._stopped:
+        """Start no more attempts. Questions about those that ended are still asked when the run ends in order."""
+        # A run that was stopped in order may still be interrupted, or break, while questions are asked.
+        if self._stopped and not (self._state is RunState.COMPLETED and state is not RunState.COMPLETED):
             return
         self._stopped = True
         self._state = state
         self._notes.append(note)
         if self._tasks is not None:
             self._tasks.cancel_scope.cancel()
+        if self._asker is not None and state is not RunState.COMPLETED:
+            self._asker.cancel()
 
     def _blocked(self, blocked: Blocked) -> None:
         context = blocked.body

@@ -8,12 +8,23 @@ from pathlib import Path
 import msgspec
 
 from reeval.protocols import Catalog, Executor, Recorder, Reporter
+from reeval.schema.record import Outcome
+from reeval.schema.recorded.answers import AskedKey
 from reeval.secrets import Masker
 
-__all__ = ["CACHE", "Tools"]
+__all__ = ["CACHE", "Earlier", "Tools"]
 
 CACHE = Path(".reeval", "cache")
 """Where prepared environments are kept, from the project's root."""
+
+
+class Earlier(msgspec.Struct, frozen=True, kw_only=True):
+    """What a resumed run knows already, for its questions."""
+
+    attempts: Mapping[str, tuple[Outcome, str | None]] = {}
+    """Outcome and verdict of kept attempts of evals with questions, by key."""
+    answered: frozenset[AskedKey] = frozenset()
+    """What need not be asked again."""
 
 
 class Tools(msgspec.Struct, frozen=True, kw_only=True):
@@ -34,6 +45,8 @@ class Tools(msgspec.Struct, frozen=True, kw_only=True):
     """Stop after this many attempts that did not pass; None: never."""
     done: frozenset[str] = frozenset()
     """Keys of attempts that already have a record (resume)."""
+    earlier: Earlier = Earlier()
+    """What was answered before (resume)."""
     debug: bool = False
     """One attempt at a time, without a timeout and without the watchdog, so that a breakpoint works."""
     executor: Executor | None = None

@@ -8,6 +8,7 @@ from typing import Any, Literal, TypedDict
 from reeval.schema.environment import Egress, Environment, Secret
 
 __all__ = [
+    "DEFAULT_QUESTIONS_AT_ONCE",
     "DEFAULT_RUNS",
     "DEFAULT_RUNS_IN_COMPARE",
     "DEFAULT_THRESHOLD",
@@ -28,6 +29,8 @@ __all__ = [
     "UntilDecided",
 ]
 
+DEFAULT_QUESTIONS_AT_ONCE = 4
+"""Calls."""
 DEFAULT_RUNS = 1
 DEFAULT_RUNS_IN_COMPARE = 4
 """A side."""

@@ -11,7 +11,7 @@ from reeval.plan.cascade import Cascade
 from reeval.plan.config import CONFIG_NAME
 from reeval.plan.expand.compare import narrowed_by
 from reeval.plan.parts.problems import Problems
-from reeval.schema.options import StateOptions
+from reeval.schema.options import DEFAULT_QUESTIONS_AT_ONCE, StateOptions
 from reeval.schema.plan import PlannedCell, PlannedQuestion
 from reeval.schema.spec import Factor, Question
 
@@ -119,6 +119,7 @@ def _planned(question: Question, varied: tuple[Factor, ...], subject: Subject) -
         state=cast("StateOptions", {key: value for key, value in state.items() if value}),
         artifacts=artifacts if isinstance(artifacts, bool) else tuple(artifacts),
         count=(pairs if varied else len(subject.cells)) * subject.repeats,
+        max_concurrent=options.get("max_concurrent", DEFAULT_QUESTIONS_AT_ONCE),
     )
 
 

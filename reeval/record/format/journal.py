@@ -16,11 +16,13 @@ import msgspec
 from reeval.errors import RecordError
 from reeval.schema.plan import Plan
 from reeval.schema.record import SCHEMA_VERSION, AttemptRecord, JournalLine, RunEnd, RunStart, Superseded
+from reeval.schema.recorded.answers import AnswerRecord, AskedKey, PairRecord
 
 __all__ = [
     "JOURNAL",
     "JournalIndex",
     "Span",
+    "decode_answer",
     "decode_attempt",
     "decode_plan_of",
     "decode_start",
@@ -54,7 +56,8 @@ class _WithPlan(msgspec.Struct, tag="run"):
 
 _encoder = msgspec.json.Encoder()
 _attempts = msgspec.json.Decoder(AttemptRecord)
-_lines = msgspec.json.Decoder(_Run | AttemptRecord | Superseded | RunEnd)
+_answers = msgspec.json.Decoder(AnswerRecord | PairRecord)
+_lines = msgspec.json.Decoder(_Run | AttemptRecord | AnswerRecord | PairRecord | Superseded | RunEnd)
 
 
 def encode_line(line: JournalLine) -> bytes:
@@ -65,6 +68,11 @@ def encode_line(line: JournalLine) -> bytes:
 def decode_attempt(data: bytes) -> AttemptRecord:
     """Read an attempt's line; raise ``msgspec.MsgspecError`` when it is none."""
     return _attempts.decode(data)
+
+
+def decode_answer(data: bytes) -> AnswerRecord | PairRecord:
+    """Read the line of an answer to a question; raise ``msgspec.MsgspecError`` when it is none."""
+    return _answers.decode(data)
 
 
 def decode_start(data: bytes) -> RunStart:
@@ -87,6 +95,8 @@ class JournalIndex:
     """The line whose plan counts: a resume writes another one when the project changed in between."""
     attempts: dict[str, dict[str, Span]] = field(default_factory=dict)
     """Eval id → attempt id → its last line."""
+    answers: dict[str, dict[AskedKey, Span]] = field(default_factory=dict)
+    """Eval id → question and what it was asked about → its last line."""
     end: RunEnd | None = None
     """None: nothing ended the run, or it was resumed since."""
     superseded: list[Superseded] = field(default_factory=list)
@@ -99,6 +109,11 @@ class JournalIndex:
         """Yield the line of every attempt that counts, eval by eval."""
         for attempts in self.attempts.values():
             yield from attempts.values()
+
+    def answer_spans(self) -> Iterator[Span]:
+        """Yield the line of every answer that counts, eval by eval."""
+        for answers in self.answers.values():
+            yield from answers.values()
 
     def keys(self) -> frozenset[str]:
         """Return the key (``EVAL@ATTEMPT``) of every attempt that counts."""
@@ -131,9 +146,15 @@ def _take(index: JournalIndex, line: bytes, span: Span) -> None:
             index.problems.append(f"byte {span.offset}: {span.length} bytes are no line of a journal ({error})")
         return
     if isinstance(found, AttemptRecord):
-        index.attempts.setdefault(found.eval, {})[found.attempt] = span
+        attempts = index.attempts.setdefault(found.eval, {})
+        if found.attempt in attempts:
+            _forget_answers(index, found)
+        attempts[found.attempt] = span
+    elif isinstance(found, AnswerRecord | PairRecord):
+        index.answers.setdefault(found.eval, {})[found.key] = span
     elif isinstance(found, Superseded):
         index.attempts.pop(found.eval, None)
+        index.answers.pop(found.eval, None)
         index.superseded.append(found)
     elif isinstance(found, _Run):
         if found.schema_version > SCHEMA_VERSION:
@@ -144,6 +165,13 @@ def _take(index: JournalIndex, line: bytes, span: Span) -> None:
         index.start = index.start or span
         index.plan = span
     index.end = found if isinstance(found, RunEnd) else None
+
+
+def _forget_answers(index: JournalIndex, again: AttemptRecord) -> None:
+    """Drop what was answered about an attempt that ran again: it was about another one."""
+    answers = index.answers.get(again.eval, {})
+    for key in [key for key in answers if again.attempt in key.attempts]:
+        del answers[key]
 
 
 def read_span(path: Path, span: tuple[int, int]) -> bytes:

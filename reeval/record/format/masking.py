@@ -17,6 +17,7 @@ from msgspec import inspect
 from reeval.schema.environment import Environment, Secret
 from reeval.schema.plan import Plan, PlannedCell, PlannedCompare, PlannedEval, PlannedHarness, PlannedSandbox
 from reeval.schema.record import AttemptRecord, FileRef, JournalLine, RunStart, Superseded
+from reeval.schema.recorded.answers import AnswerRecord, PairRecord
 
 __all__ = ["rewrite_line", "without_surrogates"]
 
@@ -24,9 +25,11 @@ Line = TypeVar("Line", bound=JournalLine)
 Text = Callable[[str], str]
 
 _NAMES: dict[type, frozenset[str]] = {
+    AnswerRecord: frozenset({"eval", "attempt", "model", "served"}),
     AttemptRecord: frozenset({"eval", "attempt", "harness", "sandbox", "environment", "case", "task", "subject"}),
     Environment: frozenset({"name"}),
     FileRef: frozenset({"file", "sha256"}),
+    PairRecord: frozenset({"eval", "left", "right", "left_value", "right_value", "model", "served"}),
     Plan: frozenset(),
     PlannedCell: frozenset({"key", "harness", "environment", "sandbox"}),
     PlannedCompare: frozenset({"control", "variants"}),

@@ -5,6 +5,7 @@
 | ``run_started`` | ``run_id``, ``kind``, ``evals``, ``attempts``, ``created_at``, ``facts`` |
 | ``attempt_started`` | ``eval``, ``attempt`` |
 | ``attempt_finished`` | ``record``: the attempt as it stands in the journal, without turns, diff and log |
+| ``question_answered`` | ``record``: an answer or a pair as it stands in the journal; ``waiting``: how many more |
 | ``warning`` | ``text`` |
 | ``run_finished`` | ``record``: the run as in ``record.json``, without the list of attempts |
 """
@@ -19,6 +20,7 @@ import msgspec
 from reeval.report.live.writer import LineWriter
 from reeval.schema.plan import Plan, PlannedAttempt
 from reeval.schema.record import AttemptRecord, RunRecord, RunStart
+from reeval.schema.recorded.answers import AnswerRecord, PairRecord
 from reeval.secrets import Masker
 
 __all__ = ["JsonReporter"]
@@ -56,6 +58,10 @@ class JsonReporter:
         """Write ``attempt_finished``."""
         small = msgspec.structs.replace(record, turns=[], diff="", log="")
         self._put({"event": "attempt_finished", "record": small})
+
+    def question_answered(self, record: AnswerRecord | PairRecord, waiting: int) -> None:
+        """Write ``question_answered``."""
+        self._put({"event": "question_answered", "record": record, "waiting": waiting})
 
     def warning(self, text: str) -> None:
         """Write ``warning``."""

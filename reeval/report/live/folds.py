@@ -27,7 +27,10 @@ class EvalFolds:
         self._open: dict[str, _Fold] = {}
 
     def add(self, attempt: PlannedAttempt, record: AttemptRecord) -> EvalRecord | None:
-        """Count an attempt; return its eval's record when that was the last one, without its list of attempts."""
+        """Count an attempt; return its eval's record when that was the last one, without its list of attempts.
+
+        An eval with questions is never done here.
+        """
         planned = attempt.eval
         fold = self._open.get(planned.id)
         if fold is None:
@@ -37,6 +40,9 @@ class EvalFolds:
         if planned.cases:
             fold.entries.append(_entry(record))
         if fold.finished < planned.attempts:
+            return None
+        if planned.questions:  # its block says what was answered, and that comes later
+            del self._open[planned.id]
             return None
         self.done.add(planned.id)
         return _record(planned, self._open.pop(planned.id))

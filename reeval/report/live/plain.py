@@ -6,6 +6,7 @@ import time
 from collections.abc import Sequence
 from typing import Literal, TextIO
 
+from reeval.report.answers import answer_texts
 from reeval.report.live.progress import Progress
 from reeval.report.live.writer import LineWriter
 from reeval.report.screen.ending import blocks, header, screen, totals
@@ -15,6 +16,7 @@ from reeval.report.screen.numbers import number, seconds
 from reeval.report.text import one_line, width
 from reeval.schema.plan import Plan, PlannedAttempt
 from reeval.schema.record import AttemptRecord, Outcome, RunRecord, RunStart
+from reeval.schema.recorded.answers import AnswerRecord, PairRecord
 from reeval.secrets import Masker
 
 __all__ = ["HEARTBEAT", "PlainReporter", "Verbosity", "attempt_details", "attempt_line"]
@@ -67,6 +69,12 @@ class PlainReporter:
         if self._verbosity == "verbose":
             lines += attempt_details(record, self._page)
         self._writer.write(lines)
+
+    def question_answered(self, record: AnswerRecord | PairRecord, waiting: int) -> None:
+        """Count it; with ``-v`` write it."""
+        self._progress.answer(record, waiting)
+        if self._verbosity == "verbose":
+            self._writer.write([self._page.line(line, 4) for line in answer_texts(record)])
 
     def warning(self, text: str) -> None:
         """Write it at once."""

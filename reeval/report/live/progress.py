@@ -5,12 +5,15 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass, field
 
+from reeval.grade.asked.tallies import answered_usage
 from reeval.report.screen.ink import Ink
 from reeval.report.screen.numbers import dollars, seconds
 from reeval.report.screen.table import flow
 from reeval.report.text import cut, one_line
 from reeval.schema.plan import PlannedAttempt
 from reeval.schema.record import AttemptRecord, Outcome
+from reeval.schema.recorded.answers import AnswerRecord, PairRecord
+from reeval.usage import Usage
 
 __all__ = ["Progress", "progress_lines"]
 
@@ -35,6 +38,10 @@ class Progress:
     outcomes: Counter[Outcome] = field(default_factory=Counter)
     running: dict[str, tuple[PlannedAttempt, float]] = field(default_factory=dict)
     """By attempt key: the attempt and when it started, oldest first."""
+    answered: int = 0
+    """Attempts and pairs that a question was asked about."""
+    waiting: int = 0
+    """Attempts and pairs that wait to be asked about."""
     cost: float | None = None
     cost_unknown: bool = False
     """An attempt did not say what it cost: the real cost is higher."""
@@ -53,10 +60,19 @@ class Progress:
         self.running.pop(attempt.key, None)
         self.outcomes[record.outcome] += 1
         for spent in record.usage:
-            if spent.usage.cost is None:
-                self.cost_unknown = True
-            else:
-                self.cost = (self.cost or 0.0) + spent.usage.cost
+            self._spend(spent.usage)
+
+    def answer(self, record: AnswerRecord | PairRecord, waiting: int) -> None:
+        """A question was answered, or a model failed to."""
+        self.answered += 1
+        self.waiting = waiting
+        self._spend(answered_usage(record))
+
+    def _spend(self, usage: Usage) -> None:
+        if usage.cost is None:
+            self.cost_unknown = True
+        else:
+            self.cost = (self.cost or 0.0) + usage.cost
 
     def left(self, now: float) -> float | None:
         """Return a guess of the seconds to go, from the pace so far; None when it is too early."""
@@ -71,6 +87,9 @@ class Progress:
         if self.running:
             facts.append((f"{len(self.running)} running", "running"))
         facts += [(f"{self.outcomes[outcome]:,} {word}", word) for outcome, word in _WORDS if self.outcomes[outcome]]
+        if self.answered:
+            waiting = f", {self.waiting:,} waiting" if self.waiting else ""
+            facts.append((f"{self.answered:,} answered{waiting}", None))
         facts.append((seconds(now - self.began), None))
         if (left := self.left(now)) is not None:
             facts.append((f"about {seconds(left)} left", None))

@@ -11,6 +11,7 @@ from rich.console import Console
 from rich.live import Live
 from rich.text import Text
 
+from reeval.report.answers import answer_texts
 from reeval.report.live.folds import EvalFolds
 from reeval.report.live.plain import Verbosity, attempt_details, attempt_line
 from reeval.report.live.progress import Progress, progress_lines
@@ -21,6 +22,7 @@ from reeval.report.screen.evidence import is_failing
 from reeval.report.screen.failures import Page
 from reeval.schema.plan import Plan, PlannedAttempt
 from reeval.schema.record import AttemptRecord, RunRecord, RunStart
+from reeval.schema.recorded.answers import AnswerRecord, PairRecord
 from reeval.secrets import Masker
 
 __all__ = ["LiveReporter"]
@@ -106,6 +108,13 @@ class LiveReporter:
             lines += [*result, ""] if len(result) > 1 else result
         if lines:
             self._writer.write(lines)
+
+    def question_answered(self, record: AnswerRecord | PairRecord, waiting: int) -> None:
+        """Count it; with ``-v`` print it."""
+        self._progress.answer(record, waiting)
+        if self._verbosity == "verbose":
+            page = self._sized()
+            self._writer.write([page.line(line, 4) for line in answer_texts(record)])
 
     def warning(self, text: str) -> None:
         """Print it above the block, at once."""

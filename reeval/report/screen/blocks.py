@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+from reeval.report.answers import question_lines
 from reeval.report.screen.ink import PLAIN, Ink
 from reeval.report.screen.numbers import count, dollars, number, seconds
 from reeval.report.screen.table import table
@@ -128,6 +129,7 @@ def block(record: EvalRecord, *, ink: Ink = PLAIN, cells: int | None = None, all
         lines += _cells_table(record, ink, cells)
     if record.cases and record.attempts:
         lines += _cases_table(record, ink, cells, SHOWN_CASES if not all_cases else len(record.cases))
+    lines += question_lines(record, ink=ink, cells=cells, indent=_INDENT, every=all_cases)
     lines += [_INDENT + ink("dim", one_line(note, _room(cells))) for note in record.notes]
     return lines
 

@@ -6,7 +6,7 @@ on disk, and the last line of a key counts.
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Literal, NamedTuple
 
 import msgspec
 
@@ -15,6 +15,7 @@ from reeval.usage import Usage
 
 __all__ = [
     "AnswerRecord",
+    "AskedKey",
     "JudgmentRecord",
     "JudgmentVote",
     "PairRecord",
@@ -61,6 +62,18 @@ class JudgmentRecord(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=Tr
     """``judges/<n>.json`` of the attempt: what was sent and answered, masked."""
 
 
+class AskedKey(NamedTuple):
+    """One question about one attempt or pair of a run."""
+
+    eval: str
+    question: int
+    """Its number among the eval's questions, from 1."""
+    factor: str | None
+    """Of a pair."""
+    attempts: tuple[str, ...]
+    """Ids: one, or the left and the right one of a pair."""
+
+
 class AnswerRecord(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, tag="answer"):
     """What a model answered about one attempt. Its key is (eval, attempt, question)."""
 
@@ -82,6 +95,16 @@ class AnswerRecord(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True
     """Seconds."""
     input: FileRef | None = None
     """``questions/<n>.json`` of the attempt."""
+
+    @property
+    def key(self) -> AskedKey:
+        """What it answers."""
+        return AskedKey(self.eval, self.question, None, (self.attempt,))
+
+    @property
+    def complete(self) -> bool:
+        """Whether the model answered."""
+        return self.error is None
 
 
 class Vote(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -118,6 +141,16 @@ class PairRecord(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, 
     served: str | None = None
     input: FileRef | None = None
     """``questions/<n>.json`` of the eval: one call per pair and order."""
+
+    @property
+    def key(self) -> AskedKey:
+        """What it answers."""
+        return AskedKey(self.eval, self.question, self.factor, (self.left, self.right))
+
+    @property
+    def complete(self) -> bool:
+        """Whether the model answered in both orders."""
+        return all(vote.error is None for vote in self.votes)
 
 
 class SideTally(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
