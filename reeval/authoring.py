@@ -312,8 +312,15 @@ class _Registers(Protocol[Handle_co]):
         """Check that the agent changed nothing."""
         ...
 
-    def judge(self, judge: Judge | str, material: Mapping[str, Any] | None = None, **options: Any) -> Handle_co:
-        """Register one measurement by a model."""
+    def judge(
+        self, judge: Judge | str, material: Mapping[str, Any] | None = None, *, on: Any = ..., **options: Any
+    ) -> Handle_co:
+        """Register one measurement by a model, which is made once: at ``or_stop``, or when the body has ended.
+
+        ``material`` is shown in place of what the state shows. ``on``: the turn that is judged, or a JSON value that is
+        judged as if it were the output; without it the latest turn. ``options``: ``model``, ``threshold``, ``votes``
+        (an odd number: the median counts), ``state`` and ``artifacts`` (``True``, or names of attached images).
+        """
         ...
 
 

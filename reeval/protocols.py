@@ -328,10 +328,15 @@ class Recorder(Protocol):
 class Executor(Protocol):
     """Runs one attempt of a plan."""
 
-    async def execute(self, plan: Plan, key: str, recorder: Recorder) -> AttemptRecord:
+    async def execute(
+        self, plan: Plan, key: str, recorder: Recorder, collected: Callable[[], None] = lambda: None
+    ) -> AttemptRecord:
         """Run the attempt ``key`` (``EVAL@ATTEMPT``) and record it.
 
-        Imports the eval file again and raises ``PlanError`` when its task digest differs from the plan's.
+        ``collected`` is called at most once, from the event loop: when its evidence is collected and its sandbox is
+        gone, and only judges are still to answer. From then on it takes no room from other attempts; an executor that
+        never calls it holds its room to the end. Imports the eval file again and raises ``PlanError`` when its task
+        digest differs from the plan's.
         """
         ...
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -119,10 +119,35 @@ def _ready(plan: Plan, environ: Mapping[str, str]) -> Masker:
     """Refuse what cannot run; return what hides the plan's secrets."""
     from reeval.plan.secrets import missing_secrets, not_runnable, secret_names
 
-    problems = [text for text in (not_runnable(plan), *missing_secrets(plan, environ)) if text]
+    found = (not_runnable(plan), *missing_secrets(plan, environ), *_model_problems(plan, environ))
+    problems = [text for text in found if text]
     if problems:
         raise PlanError("\n".join(problems))
-    return Masker(environ.get(name, "") for name in secret_names(plan))
+    return Masker([*(environ.get(name, "") for name in secret_names(plan)), *_model_keys(plan, environ)])
+
+
+def _model_problems(plan: Plan, environ: Mapping[str, str]) -> Iterator[str]:
+    """Yield why models that are known before the run cannot be called, with who names them."""
+    if not plan.models:
+        return
+    from reeval.models.checks import key_problem, url_problem
+    from reeval.plan.secrets import model_namers
+
+    namers = model_namers(plan)
+    for name, planned in plan.models.items():
+        for text in (key_problem(planned, environ), url_problem(planned)):
+            if text:
+                yield f"{namers[name]}: {text}"
+
+
+def _model_keys(plan: Plan, environ: Mapping[str, str]) -> list[str]:
+    """Return the values of the keys that the run's models may use."""
+    models = [*plan.models.values(), *plan.providers.values()]
+    if not models:
+        return []
+    from reeval.models.checks import key_value
+
+    return [key for planned in models if (key := key_value(planned, environ))]
 
 
 def _run(project: Project, job: _Job, request: Request) -> ExitCode:

@@ -89,6 +89,10 @@ class Ledger:
             self._sealed = [entry.seal(label) for entry, label in zip(self._entries, labels, strict=True)]
         return self._sealed
 
+    def sealed(self, entry: Entry) -> CheckRecord:
+        """Return the record of one of its entries."""
+        return self.seal()[self._entries.index(entry)]
+
     # --- for the entries ------------------------------------------------------------------------------
 
     def place(self, line: int | None) -> str:

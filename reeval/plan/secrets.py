@@ -8,7 +8,7 @@ from reeval.plan.parts.problems import LATER
 from reeval.schema.environment import Environment, Secret
 from reeval.schema.plan import Plan, PlannedEval
 
-__all__ = ["missing_secrets", "not_runnable", "secret_names"]
+__all__ = ["missing_secrets", "model_namers", "not_runnable", "secret_names"]
 
 _SHOWN = 5
 
@@ -28,6 +28,15 @@ def missing_secrets(plan: Plan, environ: Mapping[str, str]) -> list[str]:
                 f"set it (also in .env), or declare it with optional = true"
             )
     return list(missing)
+
+
+def model_namers(plan: Plan) -> dict[str, str]:
+    """Return for each planned model who names it: ``evals/greet.eval.py:12: judge.model (profile ci)``."""
+    found: dict[str, str] = {}
+    for planned in plan.evals:
+        for name, what in _named_models(planned):
+            found.setdefault(name, f"{planned.file}:{planned.line}: {what}")
+    return found
 
 
 def not_runnable(plan: Plan) -> str | None:
@@ -50,6 +59,16 @@ def _secrets(plan: Plan) -> Iterator[tuple[str, str, Secret]]:
     for environment in plan.environments.values():
         for variables in _variables(environment):
             yield from _among(f"environment {environment.name!r}", variables)
+
+
+def _named_models(planned: PlannedEval) -> Iterator[tuple[str, str]]:
+    if "model" in planned.judge:
+        yield planned.judge["model"], f"judge.model ({planned.sources.get('judge.model', 'default')})"
+    for name in planned.judge_models:
+        yield name, "the model of a judge"
+    for number, question in enumerate(planned.questions, 1):
+        if question.model is not None:
+            yield question.model, f"question {number}"
 
 
 def _variables(environment: Environment) -> Iterator[Mapping[str, str | Secret]]:

@@ -11,10 +11,10 @@ import msgspec
 
 from reeval.declare.asserts import failed_asserts
 from reeval.errors import Phase
-from reeval.grade.checks.entry import Entry
 from reeval.grade.ledger import Ledger
 from reeval.grade.outcome import AttemptFacts, judge_attempt
 from reeval.protocols import Recorder
+from reeval.run.asking.models import Models
 from reeval.run.body.calls import Calls
 from reeval.run.body.context import Body, Context
 from reeval.run.body.escaped import told, without_control
@@ -22,6 +22,8 @@ from reeval.run.body.handles import BlockingHandle, BlockingScoredHandle, Handle
 from reeval.run.body.invoke import BodyEnd, BodyRun, run_body
 from reeval.run.body.notes import Notes
 from reeval.run.body.workspace import WorkspaceCalls
+from reeval.run.judging.contents import workspace_contents
+from reeval.run.judging.judges import Bench, Judges
 from reeval.run.room.clock import Clock
 from reeval.run.room.conversation import Conversation
 from reeval.run.room.room import AttemptRoom, RoomRequest
@@ -31,6 +33,7 @@ from reeval.schema.plan import PlannedAttempt
 from reeval.schema.record import AttemptFailure, AttemptRecord, SpenderUsage
 from reeval.schema.spec import EvalKind, EvalSpec
 from reeval.schema.transcript import Channel, Turn
+from reeval.secrets import Masker
 from reeval.usage import Usage
 
 __all__ = ["AttemptJob", "AttemptResult", "run_attempt"]
@@ -38,7 +41,7 @@ __all__ = ["AttemptJob", "AttemptResult", "run_attempt"]
 TIMEOUT = "timeout"
 """The reason of an attempt whose agent's own turn ran out of time."""
 
-_HANDLES: dict[tuple[EvalKind, bool], Callable[[Entry, Calls], Any]] = {
+_HANDLES: dict[tuple[EvalKind, bool], Callable[..., Any]] = {
     ("pass-fail", False): Handle,
     ("pass-fail", True): BlockingHandle,
     ("scored", False): ScoredHandle,
@@ -61,6 +64,8 @@ class AttemptJob(msgspec.Struct, frozen=True, kw_only=True):
     subject: str
     root: str
     """The project's root: whose frames a traceback shows."""
+    models: Models
+    masker: Masker
     tries: int = 1
 
 
@@ -72,18 +77,30 @@ class AttemptResult(msgspec.Struct, frozen=True, kw_only=True):
     """Its sandbox or its session did not start, which may pass."""
 
 
-async def run_attempt(job: AttemptJob, recorder: Recorder) -> AttemptResult:
-    """Run one attempt; only cancellation and a record that cannot be written are raised."""
+async def run_attempt(job: AttemptJob, recorder: Recorder, collected: Callable[[], None]) -> AttemptResult:
+    """Run one attempt; only cancellation and a record that cannot be written are raised.
+
+    ``collected`` is called when its sandbox is closed and only judges are still to answer.
+    """
     started_at = time.time_ns() // 1_000_000
     work = _Work(job, recorder)
     try:
-        end = await run_body(work.body, blocking=job.spec.blocking)
-        await work.end_cut_turn(end)
+        try:
+            end = await run_body(work.body, blocking=job.spec.blocking)
+            await work.end_cut_turn(end)
+            failure = work.failure(end)
+            if work.judged(failure):
+                await work.judges.collect()
+        finally:
+            with anyio.CancelScope(shield=True):
+                work.notes.diagnostics += await work.room.close()
+        work.context.settle()
+        if work.judged(failure):
+            collected()
+            await work.judges.settle()
     finally:
         with anyio.CancelScope(shield=True):
-            work.notes.diagnostics += await work.room.close()
-    failure = work.failure(end)
-    work.context.settle()
+            await work.judges.close()
     return AttemptResult(record=work.record(started_at, failure), start_failed=work.start_failed)
 
 
@@ -100,6 +117,8 @@ class _Work:
         self.ledger = Ledger(spec.kind, attempt.eval.file)
         self.notes = Notes(lambda name, data: recorder.artifact(attempt, name, data))
         self.log = Excerpt(LOG_LIMIT)
+        self.workspace = WorkspaceCalls(self.room)
+        self.judges = Judges(self._bench(recorder))
         self.context = self._context()
         self.body = BodyRun(
             name=attempt.key,
@@ -121,9 +140,29 @@ class _Work:
             ledger=self.ledger,
             notes=self.notes,
             conversation=self.conversation,
-            workspace=WorkspaceCalls(self.room),
+            workspace=self.workspace,
+            judges=self.judges,
         )
         return Context(body, _HANDLES[self._job.spec.kind, self._job.spec.blocking])
+
+    def _bench(self, recorder: Recorder) -> Bench:
+        return Bench(
+            models=self._job.models,
+            masker=self._job.masker,
+            keep=lambda path, data: recorder.document(self._job.attempt, path, data),
+            contents=self._contents,
+            commands=self.workspace.ran,
+            observations=self.notes.observations,
+            pictures=self.notes.pictures,
+            waits=self.clock.paused,
+        )
+
+    async def _contents(self, wanted: Sequence[str]) -> dict[str, str | None]:
+        return await workspace_contents(await self.room.sandbox(), wanted)
+
+    def judged(self, failure: AttemptFailure | None) -> bool:
+        """Say whether judges are still to be asked: nothing that they say changes an attempt whose machinery failed."""
+        return self.judges.waiting and (failure is None or failure.phase is None)
 
     @property
     def start_failed(self) -> bool:
@@ -198,7 +237,8 @@ class _Work:
             observations=self.notes.observations,
             diagnostics=self.notes.diagnostics,
             artifacts=self.notes.artifacts,
-            usage=_usage(turns),
+            judgments=self.judges.judgments(self.ledger.sealed),
+            usage=_usage(turns) + self.judges.usage(),
             model=turns[-1].model if turns else None,
             start_duration=self.room.start_duration and round(self.room.start_duration, 6),
             tries=self._job.tries,

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Sequence
-from typing import Any
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from contextlib import asynccontextmanager
+from functools import partial
+from typing import Any, NamedTuple
 
 from msgspec.structs import replace
 
@@ -13,6 +15,7 @@ from reeval.errors import InfrastructureError, Phase, PlanError, RecordError, Us
 from reeval.grade.outcome import AttemptFacts, judge_attempt
 from reeval.plan.build import planned_task
 from reeval.protocols import Harness, Recorder, SandboxRequest
+from reeval.run.asking.models import Models
 from reeval.run.attempt import AttemptJob, AttemptResult, run_attempt
 from reeval.run.body.escaped import told
 from reeval.run.room.room import RoomRequest
@@ -33,11 +36,15 @@ TRIES = 2
 class LocalExecutor:
     """Implements ``protocols.Executor``."""
 
-    def __init__(self, tools: Tools) -> None:
+    def __init__(self, tools: Tools, models: Models | None = None) -> None:
+        """``models`` are those of the run; None: each attempt asks models of its own."""
         self._tools = tools
+        self._models = models
         self._plan: _OpenPlan | None = None
 
-    async def execute(self, plan: Plan, key: str, recorder: Recorder) -> AttemptRecord:
+    async def execute(
+        self, plan: Plan, key: str, recorder: Recorder, collected: Callable[[], None] = lambda: None
+    ) -> AttemptRecord:
         """Run the attempt ``key`` and record it.
 
         Raises ``PlanError`` when the plan has no such attempt, or when the eval has changed since it was made.
@@ -48,17 +55,27 @@ class LocalExecutor:
         attempt = opened.attempt(key)
         spec = opened.spec(attempt.eval)
         with staged():
-            record = await self._run(opened, attempt, spec, recorder)
+            async with self._asked(plan) as models:
+                make = partial(self._job, opened, attempt, spec, models)
+                record = await self._run(opened, attempt, make, _Hearers(recorder, collected))
         return recorder.attempt(record)
 
+    @asynccontextmanager
+    async def _asked(self, plan: Plan) -> AsyncIterator[Models]:
+        if self._models is not None:
+            yield self._models
+            return
+        async with Models(plan, self._tools.catalog, self._tools.environ, self._tools.root) as models:
+            yield models
+
     async def _run(
-        self, opened: _OpenPlan, attempt: PlannedAttempt, spec: EvalSpec, recorder: Recorder
+        self, opened: _OpenPlan, attempt: PlannedAttempt, make: Callable[[Shared], AttemptJob], hearers: _Hearers
     ) -> AttemptRecord:
         """Return the attempt's record: whatever goes wrong is in it."""
         started_at = time.time_ns() // 1_000_000
         try:
             shared = await opened.shared.of(attempt)
-            result = await self._once_more(opened, attempt, spec, shared, recorder)
+            result = await _tried(make(shared), hearers)
         except RecordError:
             raise
         except InfrastructureError as error:
@@ -72,18 +89,9 @@ class LocalExecutor:
             return result.record
         return _unstarted(attempt, started_at, failure)
 
-    async def _once_more(
-        self, opened: _OpenPlan, attempt: PlannedAttempt, spec: EvalSpec, shared: Shared, recorder: Recorder
-    ) -> AttemptResult:
-        job = self._job(opened, attempt, spec, shared)
-        result = await run_attempt(job, recorder)
-        for tries in range(2, TRIES + 1):
-            if not result.start_failed:
-                break
-            result = await run_attempt(replace(job, tries=tries), recorder)
-        return result
-
-    def _job(self, opened: _OpenPlan, attempt: PlannedAttempt, spec: EvalSpec, shared: Shared) -> AttemptJob:
+    def _job(
+        self, opened: _OpenPlan, attempt: PlannedAttempt, spec: EvalSpec, models: Models, shared: Shared
+    ) -> AttemptJob:
         tools, planned = self._tools, attempt.eval
         harness = opened.plan.harnesses[attempt.cell.harness]
         sandbox = opened.plan.sandboxes[attempt.cell.sandbox]
@@ -114,7 +122,25 @@ class LocalExecutor:
             unreported=tools.catalog.harnesses[harness.kind].unreported(harness.options),
             subject=shared.subject,
             root=str(opened.root),
+            models=models,
+            masker=tools.masker,
         )
+
+
+class _Hearers(NamedTuple):
+    """Who hears of an attempt."""
+
+    recorder: Recorder
+    collected: Callable[[], None]
+
+
+async def _tried(job: AttemptJob, hearers: _Hearers) -> AttemptResult:
+    result = await run_attempt(job, *hearers)
+    for tries in range(2, TRIES + 1):
+        if not result.start_failed:
+            break
+        result = await run_attempt(replace(job, tries=tries), *hearers)
+    return result
 
 
 class _OpenPlan:

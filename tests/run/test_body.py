@@ -358,7 +358,7 @@ async def is_kind(c):
     assert record.outcome == Outcome.ERROR
     assert record.failure is not None
     assert record.failure.phase == Phase.JUDGE
-    assert "no judge model is configured" in record.failure.reason
+    assert "no judge model: set judge.model" in record.failure.reason
 
 
 def test_five_thousand_checks_are_fine(stage: Stage) -> None:

@@ -161,12 +161,16 @@ class Entry:
         self._set |= {"gate"}
         self._observation = observation
 
-    def stop_holds(self) -> bool:
-        """Say whether the body may go on after ``or_stop``; if not, nothing can be registered any more."""
+    def require_minimum(self) -> None:
+        """Refuse ``or_stop`` where there is nothing that could hold."""
         if self._match == "score":
             self._refuse("or_stop", "points of their own hold nothing; stop on a check")
         if self._measures and self._minimum is None:
             self._refuse("or_stop", "it measures, so it needs a minimum to stop on; write .gate(0.8).or_stop()")
+
+    def stop_holds(self) -> bool:
+        """Say whether the body may go on after ``or_stop``; if not, nothing can be registered any more."""
+        self.require_minimum()
         if self._observation is None:
             self._refuse("or_stop", f"{self._match} settles when the body ends, so nothing can wait for it")
         self._frozen = self._frozen or "stopped on"

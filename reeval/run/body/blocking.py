@@ -169,9 +169,11 @@ class BlockingContext(Generic[H]):
         """Check that the agent changed nothing."""
         return self._open().no_changes()
 
-    def judge(self, judge: Judge | str, material: Mapping[str, Any] | None = None, **options: Any) -> H:
+    def judge(
+        self, judge: Judge | str, material: Mapping[str, Any] | None = None, *, on: Any = ..., **options: Any
+    ) -> H:
         """Register one measurement by a model."""
-        return self._open().judge(judge, material, **options)
+        return self._open().judge(judge, material, on=on, **options)
 
     def score(self, points: float) -> PointsHandle:
         """Contribute points directly."""

@@ -7,7 +7,7 @@ import sys
 from collections.abc import Callable, Coroutine, Generator
 from contextlib import AbstractAsyncContextManager
 from types import TracebackType
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, NoReturn, TypeVar
 
 from reeval.errors import BodySkip, BodyStop, InfrastructureError, UsageError
 from reeval.run.stage.process import current_tasks
@@ -38,6 +38,8 @@ class Calls:
         """The body is over: nothing can be called any more."""
         self.cancelled = False
         """The body was ended from outside; whoever still calls is held until its cancellation arrives."""
+        self.wait: Callable[[Call[Any]], Any] = _nobody_waits
+        """Runs a call in the event loop while the thread of a plain ``def`` body waits."""
 
     def new(self, name: str, function: Callable[..., Coroutine[Any, Any, T]], *args: object) -> Call[T]:
         """Return an awaitable that runs ``function`` and is remembered until it has ended."""
@@ -206,6 +208,10 @@ async def _held(calls: Calls) -> None:
     if not calls.cancelled:
         raise UsageError("a call ran after the body had ended; await everything inside the body")
     await asyncio.get_running_loop().create_future()
+
+
+def _nobody_waits(call: Call[Any]) -> NoReturn:
+    raise UsageError(f"{call} is waited for outside of a plain def body")
 
 
 def _place(call: Call[Any] | Block[Any]) -> tuple[int, str]:

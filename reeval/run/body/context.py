@@ -18,10 +18,10 @@ from reeval.run.body.calls import Call, Calls
 from reeval.run.body.handles import PointsHandle
 from reeval.run.body.notes import Notes
 from reeval.run.body.workspace import FileFault, WorkspaceCalls
+from reeval.run.judging.call import judge_call
+from reeval.run.judging.judges import Judges
 from reeval.run.room.conversation import Conversation
 from reeval.run.room.server import BackgroundServer
-from reeval.schema.observation import CheckStatus, Observation
-from reeval.schema.options import DEFAULT_THRESHOLD
 from reeval.schema.plan import PlannedAttempt, PlannedCell
 from reeval.schema.spec import Judge
 from reeval.schema.transcript import CommandResult, Turn
@@ -30,8 +30,6 @@ __all__ = ["Body", "Context"]
 
 H = TypeVar("H")
 T = TypeVar("T")
-
-NO_JUDGE = "no judge model is configured (judges come with models)"
 
 
 class Body(msgspec.Struct, frozen=True, kw_only=True):
@@ -44,12 +42,13 @@ class Body(msgspec.Struct, frozen=True, kw_only=True):
     notes: Notes
     conversation: Conversation
     workspace: WorkspaceCalls
+    judges: Judges
 
 
 class Context(Generic[H]):
     """Implements ``authoring.Attempt`` or ``ScoredAttempt``: ``make_handle`` decides which."""
 
-    def __init__(self, body: Body, make_handle: Callable[[Entry, Calls], H]) -> None:
+    def __init__(self, body: Body, make_handle: Callable[..., H]) -> None:
         self._body = body
         self._calls = body.calls
         self._ledger = body.ledger
@@ -133,20 +132,18 @@ class Context(Generic[H]):
         return self._on_end(workspace.no_changes(), self._calls.line())
 
     def judge(
-        self,
-        judge: Judge | str,
-        material: Mapping[str, Any] | None = None,  # noqa: ARG002 - for the model, and there is none yet
-        **options: Any,
+        self, judge: Judge | str, material: Mapping[str, Any] | None = None, *, on: Any = ..., **options: Any
     ) -> H:
         """Register one measurement by a model."""
-        question = judge.rubric if isinstance(judge, Judge) else judge
-        if not _is_text(question):
-            raise UsageError(f"c.judge takes a judge or a question, got {judge!r:.80}")
-        line, threshold = self._calls.line(), self._body.attempt.eval.judge.get("threshold", DEFAULT_THRESHOLD)
-        threshold = options.get("threshold", threshold)
-        entry = self._ledger.pending("judge", question, line, measures=True, threshold=threshold)
-        entry.settle(Observation(status=CheckStatus.UNAVAILABLE, message=NO_JUDGE))
-        return self._make_handle(entry, self._calls)
+        self._calls.check_open("judge")
+        line = self._calls.line()
+        try:
+            call = judge_call(judge, material, on, options, self._body.attempt.eval.judge, self.turns)
+            self._body.judges.check(call)
+        except UsageError as error:
+            raise UsageError(f"{self._ledger.place(line)}{error}") from None
+        entry = self._ledger.pending("judge", call.question, line, measures=True, threshold=call.threshold)
+        return self._make_handle(entry, self._calls, self._body.judges.add(call, entry))
 
     def score(self, points: float) -> PointsHandle:
         """Contribute points directly."""

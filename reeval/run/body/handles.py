@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Awaitable, Callable
 from typing import NoReturn, Self
 
 from reeval.errors import UsageError
@@ -14,11 +15,13 @@ __all__ = ["BlockingHandle", "BlockingScoredHandle", "Handle", "PointsHandle", "
 class _Handle:
     """What every handle can do."""
 
-    __slots__ = ("_calls", "_entry")
+    __slots__ = ("_calls", "_entry", "_settle")
 
-    def __init__(self, entry: Entry, calls: Calls) -> None:
+    def __init__(self, entry: Entry, calls: Calls, settle: Callable[[], Awaitable[None]] | None = None) -> None:
         self._entry = entry
         self._calls = calls
+        self._settle = settle
+        """Asks a judge; None: nothing has to be waited for."""
 
     def __bool__(self) -> NoReturn:
         raise UsageError("a check has no truth value; write `await check.or_stop()`, or assert on the value itself")
@@ -42,6 +45,11 @@ class _Deciding(_Handle):
         self._entry.gate(minimum)
         return self
 
+    async def _settled(self) -> None:
+        self._entry.require_minimum()  # Before a model is paid for nothing.
+        if self._settle is not None:
+            await self._settle()
+
     def _stop_unless_it_holds(self) -> None:
         if not self._entry.stop_holds():
             raise self._calls.stop()
@@ -55,6 +63,7 @@ class _Awaited(_Deciding):
         return self._calls.new("check(…).or_stop", self._or_stop)
 
     async def _or_stop(self) -> None:
+        await self._settled()
         self._stop_unless_it_holds()
 
 
@@ -63,6 +72,8 @@ class _Blocking(_Deciding):
 
     def or_stop(self) -> None:
         """End the body here unless this check holds."""
+        if self._settle is not None:
+            self._calls.wait(self._calls.new("judge(…).or_stop", self._settled))
         self._stop_unless_it_holds()
 
 

@@ -131,7 +131,9 @@ class _Running:
         A daemon thread, as many as attempts run: one that never ends holds up neither another body nor the exit.
         """
         async with BlockingPortal() as portal:
-            context = BlockingContext(self._run.context, Waiter(portal, self._run.calls))
+            waiter = Waiter(portal, self._run.calls)
+            self._run.calls.wait = waiter.wait
+            context = BlockingContext(self._run.context, waiter)
             thread = threading.Thread(
                 target=self._variables.run, args=(self._drive_blocking, context), name=self._run.name, daemon=True
             )

@@ -8,6 +8,8 @@ from typing import Any
 import msgspec
 
 from reeval.errors import UsageError
+from reeval.protocols import Picture
+from reeval.run.asking.pictures import as_picture
 from reeval.schema.record import ArtifactRef, FileRef, ObservationRecord
 
 __all__ = ["Notes"]
@@ -16,6 +18,7 @@ NAME_LIMIT = 256
 """Characters of a name."""
 OBSERVATION_LIMIT = 64 * 1024
 """Bytes of one observation as JSON."""
+MOST_PICTURES = 20
 DIAGNOSTIC_LIMIT = 4000
 """Characters of one diagnostic."""
 
@@ -28,6 +31,8 @@ class Notes:
         self.observations: list[ObservationRecord] = []
         self.diagnostics: list[str] = []
         self.artifacts: list[ArtifactRef] = []
+        self.pictures: dict[str, Picture] = {}
+        """Attached images that a model can be sent, by name; the first so many."""
 
     def observe(self, name: str, value: Any) -> None:
         """Record a JSON value."""
@@ -53,6 +58,9 @@ class Notes:
             raise UsageError(f"c.attach takes bytes or text for {name!r}, got {type(data).__name__}")
         content = data.encode("utf-8", "surrogatepass") if isinstance(data, str) else data
         self.artifacts.append(ArtifactRef(name=name, ref=self._keep(name, content)))
+        picture = as_picture(name, content) if len(self.pictures) < MOST_PICTURES else None
+        if picture is not None:
+            self.pictures[name] = picture
 
 
 def _name(call: str, name: object) -> str:

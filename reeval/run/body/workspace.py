@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import deque
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from typing import Any
@@ -22,6 +23,9 @@ __all__ = ["FileFault", "WorkspaceCalls"]
 
 READ_LIMIT = 64 * 1024 * 1024
 """Bytes of a file that a body may read."""
+MOST_RAN = 200
+RAN_OUTPUT = 16 * 1024
+"""Characters of each output of a command that are kept beside the result which the body got."""
 SERVER_START = 30.0
 """Seconds that starting a server's process may take."""
 HIGHEST_PORT = 65_535
@@ -40,6 +44,8 @@ class WorkspaceCalls:
 
     def __init__(self, room: AttemptRoom) -> None:
         self._room = room
+        self.ran: deque[CommandResult] = deque(maxlen=MOST_RAN)
+        """The last commands of ``exec``, long outputs cut, for a model that is shown them."""
 
     async def exec(
         self, command: Command, retries: int, interval: float, env: Mapping[str, str] | None
@@ -56,7 +62,9 @@ class WorkspaceCalls:
                 await anyio.sleep(interval)
                 tries += 1
                 result = await sandbox.exec(command, env=variables)
-        return replace(result, tries=tries, allowed=retries + 1) if retries else result
+        result = replace(result, tries=tries, allowed=retries + 1) if retries else result
+        self.ran.append(_short(result))
+        return result
 
     @asynccontextmanager
     async def serve(self, command: Command, port: int | None) -> AsyncIterator[BackgroundServer]:
@@ -111,6 +119,17 @@ class WorkspaceCalls:
         """Say whether there is a file or directory."""
         sandbox: Sandbox = await self._room.sandbox()
         return await sandbox.exists(path)
+
+
+def _short(result: CommandResult) -> CommandResult:
+    if len(result.stdout) <= RAN_OUTPUT and len(result.stderr) <= RAN_OUTPUT:
+        return result
+    return replace(result, stdout=_middle(result.stdout), stderr=_middle(result.stderr), truncated=True)
+
+
+def _middle(text: str) -> str:
+    half = RAN_OUTPUT // 2
+    return text if len(text) <= RAN_OUTPUT else f"{text[:half]}\n[…]\n{text[-half:]}"
 
 
 def _check_command(call: str, command: Any) -> None:

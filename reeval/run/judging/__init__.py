@@ -1,0 +1,1 @@
+"""Judges measure an attempt: what a call asks for, what it is shown, and what its votes come to."""
