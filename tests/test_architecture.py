@@ -26,7 +26,7 @@ SAME_FLOOR_ALLOWED = {("errors", "errors"), ("prices", "usage"), ("protocols", "
 
 HOMES = {
     "docker": ("reeval/sandboxes/docker",),
-    "httpx": ("reeval/models/", "reeval/harnesses/http.py"),
+    "httpx2": ("reeval/models/", "reeval/harnesses/http.py"),
     "genai_prices": ("reeval/prices.py",),
     "duckdb": ("reeval/record/history", "reeval/databases/duckdb.py"),
     "jinja2": ("reeval/report/",),
@@ -125,7 +125,7 @@ def test_folders_stay_small() -> None:
 
 
 def loaded_by(code: str) -> set[str]:
-    heavy = "pydantic anyio docker duckdb genai_prices httpx rich typer jinja2 pyarrow msgspec"
+    heavy = "pydantic anyio docker duckdb genai_prices httpx2 rich typer jinja2 pyarrow msgspec"
     script = f"{code}\nimport sys; print(*[m for m in {heavy.split()!r} if m in sys.modules])"
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True, cwd=ROOT)
     return set(done.stdout.splitlines()[-1].split()) if done.stdout.strip() else set()

