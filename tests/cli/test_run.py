@@ -132,12 +132,6 @@ from reeval import compare, environment, evaluate
 @compare(baseline=environment("one"), variants=[environment("two")])
 async def a(c): ...
 """,
-    "questions": """
-from reeval import evaluate, questions
-@evaluate("a", question={"model": "anthropic/claude"})
-@questions("How?")
-async def a(c): ...
-""",
     "until_decided": """
 from reeval import evaluate
 @evaluate("a", runs={"until_decided": 8})

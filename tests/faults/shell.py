@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-LONG = 60
+LONG = 90
 """Seconds after which a command counts as hanging, on a machine however busy."""
 CONFIG = """
 [harness.terse]
