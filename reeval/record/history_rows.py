@@ -13,9 +13,11 @@ from typing import Any, BinaryIO, Self
 import msgspec
 
 from reeval.errors import RecordError
+from reeval.record.answers.rows import answer_row, pair_rows, question_usage
 from reeval.record.store import RunDirectory
 from reeval.record.tables import TABLES
 from reeval.schema.record import AttemptRecord, CellRecord, CheckRecord, EvalRecord, RunRecord, SpenderUsage
+from reeval.schema.recorded.answers import AnswerRecord
 from reeval.schema.transcript import Turn
 
 __all__ = ["MAX_ROW", "RowFiles"]
@@ -65,9 +67,15 @@ class RowFiles:
             self._put("evals", _eval_row(run.id, one))
             for cell in one.cells:
                 self._put("cells", _cell_row(run.id, one.id, cell))
+            for pair in one.answers:
+                for table, row in pair_rows(run.id, pair, _cut):
+                    self._put(table, row)
+        answers = {(one.id, it.attempt): it.answers for one in record.evals for it in one.attempts if it.answers}
         for attempt in run.attempts():
             self.attempts += 1
             for table, row in _attempt_rows(run, attempt):
+                self._put(table, row)
+            for table, row in _answer_rows(run.id, attempt, answers.get((attempt.eval, attempt.attempt), [])):
                 self._put(table, row)
 
     def done(self) -> dict[str, Path]:
@@ -157,6 +165,14 @@ def _attempt_rows(run: RunDirectory, attempt: AttemptRecord) -> Iterator[tuple[s
         yield "observations", key | {"n": number} | _observation_row(seen.name, seen.value)
     for number, usage in enumerate(attempt.usage, 1):
         yield "usage", key | _usage_row(number, usage)
+
+
+def _answer_rows(run_id: str, attempt: AttemptRecord, answers: list[AnswerRecord]) -> Iterator[tuple[str, Row]]:
+    key = {"run_id": run_id, "eval": attempt.eval, "attempt_id": attempt.attempt}
+    for answer in answers:
+        yield "attempt_answers", key | answer_row(attempt, answer, _cut)
+    for number, row in enumerate(question_usage(answers), len(attempt.usage) + 1):
+        yield "usage", key | {"n": number} | row
 
 
 def _turns(run: RunDirectory, attempt: AttemptRecord) -> list[Turn] | None:

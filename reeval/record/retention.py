@@ -1,8 +1,9 @@
 """What of old runs goes, by the ``[history]`` settings?
 
-``artifacts`` says whose artifacts and logs stay: every attempt's, those of attempts that did not pass, or nobody's.
-``keep`` says which runs stay: the newest so many, those of some time, or as many as fit into some space. What a result
-rests on (journal, record, summary, turns, diffs, checks) stays as long as its run; a run that is alive always stays.
+``artifacts`` says whose artifacts, logs and what judges and questions were sent stay: every attempt's, those of
+attempts that did not pass, or nobody's. ``keep`` says which runs stay: the newest so many, those of some time, or as
+many as fit into some space. What a result rests on (journal, record, summary, turns, diffs, checks) stays as long as
+its run; a run that is alive always stays.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from typing import TYPE_CHECKING, Literal
 
 from reeval.errors import ConfigError
 from reeval.record.compile import write_record
+from reeval.record.format.parts import attempt_folder, safe_name
 from reeval.record.store import RunDirectory, RunStore
 from reeval.record.writer import writing
 from reeval.schema.record import AttemptRecord, FileRef, Outcome
@@ -32,7 +34,12 @@ __all__ = ["Drop", "Keep", "apply_retention", "clean_history", "parse_keep", "to
 _KEEP = re.compile(r"(\d+) ?(d|kB|KB|MB|GB|TB)")
 _DAY = 86400
 _BYTES = {"kb": 10**3, "mb": 10**6, "gb": 10**9, "tb": 10**12}
-_FOLDERS = frozenset({"artifacts", "logs"})
+_FOLDERS = frozenset({"artifacts", "judges", "logs"})
+"""Of an attempt."""
+_QUESTIONS = "questions"
+"""Of an attempt or an eval; no eval's and no attempt's own folder has this name."""
+_MODELS = ("judges", _QUESTIONS)
+"""What models were sent about an attempt."""
 _DID_NOT_PASS = frozenset({Outcome.FAIL, Outcome.ERROR, Outcome.REVIEW})
 
 
@@ -124,27 +131,32 @@ def _artifacts(runs: Iterable[RunDirectory], history: History) -> Iterator[Drop]
 
 
 def _droppable(run: RunDirectory) -> Iterator[Path]:
-    """Yield the files in the ``artifacts`` and ``logs`` folders of attempts."""
+    """Yield the files of attempts and questions that no result rests on."""
     for folder, _, names in os.walk(run.path):
+        parts = Path(folder).relative_to(run.path).parts
         place = Path(folder)
-        if _FOLDERS & set(place.relative_to(run.path).parts[3:]):
+        if _FOLDERS & set(parts[3:]) or _QUESTIONS in parts:
             yield from (place / name for name in names)
 
 
 def _referenced(run: RunDirectory) -> frozenset[str]:
     """Return the files of attempts that did not pass."""
+    index = run.index()
+    slugs = {planned.id: planned.slug for planned in run.plan(index).evals}
     return frozenset(
-        ref.file
-        for record in run.attempts()
+        file
+        for record in run.attempts(index)
         if record.outcome in _DID_NOT_PASS or record.verdict == "fail"
-        for ref in _files(record)
+        for file in _files(run, record, attempt_folder(slugs.get(record.eval) or safe_name(record.eval), record))
     )
 
 
-def _files(record: AttemptRecord) -> Iterator[FileRef]:
-    yield from (artifact.ref for artifact in record.artifacts)
+def _files(run: RunDirectory, record: AttemptRecord, folder: str) -> Iterator[str]:
+    yield from (artifact.ref.file for artifact in record.artifacts)
     if isinstance(record.log, FileRef):
-        yield record.log
+        yield record.log.file
+    for name in _MODELS:
+        yield from (f"{folder}/{name}/{path.name}" for path in (run.path / folder / name).glob("*"))
 
 
 # --- whole runs ---------------------------------------------------------------------------------------

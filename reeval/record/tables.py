@@ -9,6 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
+from reeval.record.answers.tables import ANSWER_TABLES
+
 __all__ = ["TABLES", "VIEWS", "Column", "Table", "View", "create_statements", "table_list"]
 
 Type = Literal["VARCHAR", "VARCHAR[]", "INTEGER", "BIGINT", "DOUBLE", "BOOLEAN", "TIMESTAMP"]
@@ -273,6 +275,7 @@ TABLES: tuple[Table, ...] = (
         cost         DOUBLE   Dollars
         """,
     ),
+    *(_table(*one) for one in ANSWER_TABLES),
 )
 
 VIEWS: tuple[View, ...] = (
@@ -333,7 +336,7 @@ def create_statements() -> list[str]:
 def table_list() -> str:
     """Return every table and view with its columns, for a person who misspelt one."""
     everything = [*((table.name, table.columns) for table in TABLES), *((view.name, view.columns) for view in VIEWS)]
-    return "\n".join(f"  {name:<13} {', '.join(column.name for column in columns)}" for name, columns in everything)
+    return "\n".join(f"  {name:<15} {', '.join(column.name for column in columns)}" for name, columns in everything)
 
 
 def _specs(table: Table) -> str:

@@ -1,0 +1,1 @@
+"""What models answered, as rows to query."""
