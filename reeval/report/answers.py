@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 
 from reeval.report.screen.ink import Ink
@@ -16,6 +17,8 @@ __all__ = ["SHOWN_ANSWERS", "answer_texts", "answers_to", "facts_of", "question_
 SHOWN_ANSWERS = 3
 """Answers in words that a block shows; the rest is counted."""
 _TIE = "tie"
+_CELL = re.compile(r"[\[#]")
+"""Ends the cell in an attempt's id: ``terse/plain/fake[case]#1``."""
 
 
 def question_lines(
@@ -60,14 +63,16 @@ def sides_of(question: QuestionRecord) -> list[tuple[str, str]]:
     ]
 
 
-def answers_to(record: EvalRecord, number: int) -> list[tuple[str, str]]:
-    """Return the attempts that a question was answered about in words, and the answers."""
-    return [
-        (entry.attempt, answer.answer)
+def answers_to(record: EvalRecord, number: int) -> list[AnswerRecord]:
+    """Return the answers about single attempts, without errors, cell by cell as the table above them."""
+    cells = {cell.key: place for place, cell in enumerate(record.cells)}
+    found = [
+        answer
         for entry in record.attempts
         for answer in entry.answers
-        if answer.question == number and answer.answer is not None
+        if answer.question == number and answer.error is None
     ]
+    return sorted(found, key=lambda answer: cells.get(_CELL.split(answer.attempt, maxsplit=1)[0], len(cells)))
 
 
 def answer_texts(record: AnswerRecord | PairRecord) -> list[str]:
@@ -98,10 +103,10 @@ def _side_rows(question: QuestionRecord, indent: str, cells: int | None) -> list
     return _rows(rows, indent, cells)
 
 
-def _answer_rows(answers: Sequence[tuple[str, str]], indent: str, cells: int | None, *, every: bool) -> list[str]:
+def _answer_rows(answers: Sequence[AnswerRecord], indent: str, cells: int | None, *, every: bool) -> list[str]:
     shown = len(answers) if every else SHOWN_ANSWERS
     # Bounded before it is laid out: on a pipe a row has no width that would cut it.
-    rows = [[one_line(attempt), one_line(answer, 400)] for attempt, answer in answers[:shown]]
+    rows = [[one_line(it.attempt), one_line(it.answer or "", 400)] for it in answers[:shown]]
     more = len(answers) - shown
     return _rows(rows, indent, cells) + ([f"{indent}{more:,} more: reeval query attempt_answers"] if more > 0 else [])
 

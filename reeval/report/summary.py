@@ -15,8 +15,10 @@ from functools import cache
 from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from urllib.parse import quote
 
 from reeval.errors import RecordError
+from reeval.report.answers import SHOWN_ANSWERS, answers_to, facts_of, sides_of
 from reeval.report.screen.blocks import reading, status
 from reeval.report.screen.ending import next_commands
 from reeval.report.screen.evidence import RunReader, attempt_key, is_failing
@@ -24,6 +26,7 @@ from reeval.report.screen.failures import Page, failure_lines
 from reeval.report.screen.numbers import count, dollars, moment, seconds
 from reeval.report.text import escape
 from reeval.schema.record import AttemptRecord, EvalRecord, Outcome, RunRecord, RunState
+from reeval.schema.recorded.answers import QuestionRecord
 
 if TYPE_CHECKING:
     from jinja2 import Template
@@ -32,6 +35,8 @@ __all__ = ["cell", "code", "fence", "summary_text", "write_summary"]
 
 _ROWS = 200
 _FAILURES = 50
+_ASKED = 100
+"""Questions that are shown; the rest is counted."""
 _CODE_CHARACTERS = 300
 _BACKTICKS = re.compile("`+")
 _PIPES = re.compile(r"(\\*)\|")
@@ -54,6 +59,7 @@ def write_summary(
 def summary_text(record: RunRecord, failures: Sequence[AttemptRecord], reader: RunReader | None = None) -> str:
     """Return the summary. ``failures`` are the attempts to show; the rest is counted from the record."""
     rows = list(_rows(record))
+    asked = [_question(planned, one) for planned in record.evals for one in planned.questions]
     return _template().render(
         run=record,
         title=_title(record),
@@ -61,6 +67,8 @@ def summary_text(record: RunRecord, failures: Sequence[AttemptRecord], reader: R
         totals=_totals(record),
         rows=rows[:_ROWS],
         hidden_rows=max(0, len(rows) - _ROWS),
+        asked=asked[:_ASKED],
+        hidden_asked=max(0, len(asked) - _ASKED),
         sections=list(_sections(record, failures, reader)),
         remarks="\n".join([*record.remarks, *record.notes, *record.dropped]),
         commands="\n".join([*(command for _, command in next_commands(record, failures)), _again(record)]),
@@ -75,7 +83,7 @@ def _template() -> Template:
     environment = Environment(  # noqa: S701 - Markdown: the filters make text safe, HTML escaping would show
         undefined=StrictUndefined, keep_trailing_newline=True, trim_blocks=True, lstrip_blocks=True
     )
-    environment.filters.update(cell=cell, code=code, fence=fence, moment=moment, seconds=seconds)
+    environment.filters.update(cell=cell, code=code, fence=fence, link=quote, moment=moment, seconds=seconds)
     return environment.from_string(source)
 
 
@@ -165,6 +173,32 @@ def _eval_rows(planned: EvalRecord) -> Iterator[dict[str, Any]]:
             "tokens": count(cell.tokens) if cell.tokens else "",
             "cost": dollars(cell.cost) if cell.cost else "",
         }
+
+
+@dataclass(frozen=True)
+class _Question:
+    text: str
+    title: str
+    """Of its eval."""
+    facts: list[str]
+    """What its answers add up to."""
+    answers: list[tuple[str, str | None, str]]
+    """The first ones: what was asked about, the file of what was sent, the answer."""
+    more: int
+
+
+def _question(planned: EvalRecord, question: QuestionRecord) -> _Question:
+    facts = [*facts_of(question), *(f"{side} {won}" for side, won in sides_of(question))]
+    if question.across:
+        pairs = [pair for pair in planned.answers if pair.question == question.number]
+        files = dict.fromkeys(pair.input.file for pair in pairs if pair.input)
+        return _Question(question.text, planned.title, facts, [(file, file, "") for file in files], 0)
+    found = answers_to(planned, question.number)
+    shown = [
+        (one.attempt, one.input.file if one.input else None, one.choice or one.answer or "")
+        for one in found[:SHOWN_ANSWERS]
+    ]
+    return _Question(question.text, planned.title, facts, shown, len(found) - len(shown))
 
 
 @dataclass(frozen=True)
