@@ -13,11 +13,12 @@ from typing import Any, BinaryIO, Self
 import msgspec
 
 from reeval.errors import RecordError
+from reeval.record.answers.judgments import judgment_rows
 from reeval.record.answers.rows import answer_row, pair_rows, question_usage
 from reeval.record.store import RunDirectory
 from reeval.record.tables import TABLES
 from reeval.schema.record import AttemptRecord, CellRecord, CheckRecord, EvalRecord, RunRecord, SpenderUsage
-from reeval.schema.recorded.answers import AnswerRecord
+from reeval.schema.recorded.answers import AnswerRecord, JudgmentRecord
 from reeval.schema.transcript import Turn
 
 __all__ = ["MAX_ROW", "RowFiles"]
@@ -163,6 +164,8 @@ def _attempt_rows(run: RunDirectory, attempt: AttemptRecord) -> Iterator[tuple[s
             yield "tool_calls", key | {"turn": number, "n": place} | _call_row(call)
     for number, seen in enumerate(attempt.observations, 1):
         yield "observations", key | {"n": number} | _observation_row(seen.name, seen.value)
+    for row in judgment_rows(_judgments(run, attempt), _cut):
+        yield "judgments", key | row
     for number, usage in enumerate(attempt.usage, 1):
         yield "usage", key | _usage_row(number, usage)
 
@@ -188,6 +191,13 @@ def _checks(run: RunDirectory, attempt: AttemptRecord) -> list[CheckRecord] | No
         return run.checks(attempt)
     except RecordError:
         return None
+
+
+def _judgments(run: RunDirectory, attempt: AttemptRecord) -> list[JudgmentRecord]:
+    try:
+        return run.judgments(attempt)
+    except RecordError:
+        return []
 
 
 def _attempt_row(attempt: AttemptRecord, turns: list[Turn] | None) -> Row:

@@ -34,7 +34,7 @@ from reeval.record.format.journal import (
 from reeval.record.writer import RunWriter, writing
 from reeval.schema.plan import Plan
 from reeval.schema.record import AttemptRecord, CheckRecord, FileRef, RunStart
-from reeval.schema.recorded.answers import AnswerRecord, PairRecord
+from reeval.schema.recorded.answers import AnswerRecord, JudgmentRecord, PairRecord
 from reeval.schema.transcript import Turn
 from reeval.secrets import Masker
 
@@ -136,6 +136,12 @@ class RunDirectory:
         if isinstance(record.checks, FileRef):
             return self._decoded(self.part(record.checks), parts.decode_checks)
         return record.checks
+
+    def judgments(self, record: AttemptRecord) -> list[JudgmentRecord]:
+        """Return what judges said about an attempt."""
+        if isinstance(record.judgments, FileRef):
+            return self._decoded(self.part(record.judgments), parts.decode_judgments)
+        return record.judgments
 
     def diff(self, record: AttemptRecord) -> str:
         """Return what the agent changed."""

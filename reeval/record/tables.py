@@ -275,6 +275,29 @@ TABLES: tuple[Table, ...] = (
         cost         DOUBLE   Dollars
         """,
     ),
+    _table(
+        "judgments",
+        "One row for each `c.judge` of an attempt, in source order.",
+        f"{_ATTEMPT} n",
+        _ATTEMPT_COLUMNS
+        + """
+        n         INTEGER  Place among the attempt's judges, from 1
+        label     VARCHAR  The label of its check: joins `checks`
+        judge     VARCHAR  The name of the `judge(…)`; NULL: a bare question
+        question  VARCHAR  The rubric, or the question
+        model     VARCHAR  The model that was to measure; NULL: there was none
+        served    VARCHAR  What the provider says served it
+        score     DOUBLE   0 to 1, the median of several votes; NULL: an error, or it could not be asked
+        reason    VARCHAR  Why, in the model's words: of the vote that is the median
+        votes     INTEGER  How often the model was asked
+        spread    DOUBLE   The largest score minus the smallest, with several votes
+        error     VARCHAR  Why there is no score
+        duration  DOUBLE   Seconds
+        input     VARCHAR  File of the run with what was sent and answered
+        tokens    BIGINT   Tokens of all votes
+        cost      DOUBLE   Dollars of all votes
+        """,
+    ),
     *(_table(*one) for one in ANSWER_TABLES),
 )
 

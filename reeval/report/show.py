@@ -6,13 +6,15 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
-from reeval.report.screen.evidence import checks_of, diff_of, log_of, turns_of
+from reeval.report.answers import attempt_answer_lines
+from reeval.report.screen.evidence import checks_of, diff_of, judgments_of, log_of, turns_of
 from reeval.report.screen.failures import Page, checks_lines, headline, log_lines
 from reeval.report.screen.numbers import count, dollars, moment, number, seconds
 from reeval.report.screen.table import table
 from reeval.report.text import one_line, width
 from reeval.schema.plan import NO_ENVIRONMENT
 from reeval.schema.record import AttemptRecord, Outcome, RunRecord, SpenderUsage
+from reeval.schema.recorded.answers import JudgmentRecord
 from reeval.schema.transcript import (
     Event,
     FileEdit,
@@ -36,6 +38,7 @@ _DIFF_LINES = 120
 _LOG_LINES = 40
 _DETAIL_LINES = 40
 _CHECKS = 100
+_REASON_LINES = 8
 _VALUE_CHARACTERS = 2_000
 
 
@@ -46,6 +49,8 @@ def attempt_screen(run: RunRecord, record: AttemptRecord, page: Page) -> list[st
         _failure(record, page),
         *(_turn(position, turn, page) for position, turn in enumerate(turns_of(record, page.reader), 1)),
         _checks(record, page),
+        _judgments(record, page),
+        _questions(run, record, page),
         _diff(record, page),
         _observations(record, page),
         _diagnostics(record, page),
@@ -201,6 +206,39 @@ def _titled(title: str, lines: Sequence[str], page: Page) -> list[str]:
 
 def _checks(record: AttemptRecord, page: Page) -> list[str]:
     return _titled("checks", checks_lines(checks_of(record, page.reader), page, 2, _CHECKS), page)
+
+
+def _judgments(record: AttemptRecord, page: Page) -> list[str]:
+    rows = [line for judgment in judgments_of(record, page.reader) for line in _judgment(judgment, page)]
+    return _titled("judgments", rows, page)
+
+
+def _judgment(judgment: JudgmentRecord, page: Page) -> list[str]:
+    """Return a judge's score and reasons, and the file with what it was sent."""
+    score = "no score" if judgment.score is None else number(judgment.score)
+    facts = [score, judgment.model or "no model"]
+    if judgment.served and judgment.served != judgment.model:
+        facts.append(f"served by {judgment.served}")
+    if judgment.spread is not None:
+        facts.append(f"{len(judgment.votes)} votes, spread {number(judgment.spread)}")
+    if judgment.duration is not None:
+        facts.append(seconds(judgment.duration))
+    facts += _spent(judgment.usage)
+    lines = [*page.lines(judgment.label, 2, 2), *page.lines(" · ".join(facts), 2, 4)]
+    said = [f"{number(vote.score)}  {vote.reason}" for vote in judgment.votes] or [judgment.error or judgment.reason]
+    if judgment.error and judgment.votes:
+        said.append(judgment.error)
+    for text in said:
+        lines += page.lines(text, _REASON_LINES, 4)
+    if judgment.input is not None:
+        lines += page.lines(f"sent and answered: {judgment.input.file}", 2, 4, style="dim")
+    return lines
+
+
+def _questions(run: RunRecord, record: AttemptRecord, page: Page) -> list[str]:
+    planned = next((one for one in run.evals if one.id == record.eval), None)
+    rows = [] if planned is None else attempt_answer_lines(planned, record.attempt, page)
+    return _titled("questions", rows, page)
 
 
 def _diff(record: AttemptRecord, page: Page) -> list[str]:

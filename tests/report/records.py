@@ -23,6 +23,7 @@ from reeval.schema.record import (
     RunState,
     Totals,
 )
+from reeval.schema.recorded.answers import JudgmentRecord
 from reeval.schema.transcript import Turn
 
 CREATED = 1_796_048_701_000
@@ -179,6 +180,9 @@ class Reader:
 
     def _part(self, name: str, inline: Any) -> Any:
         return self.parts[name] if isinstance(inline, FileRef) else inline
+
+    def judgments(self, record: AttemptRecord) -> list[JudgmentRecord]:
+        return list(self._part("judgments", record.judgments))
 
     def checks(self, record: AttemptRecord) -> list[CheckRecord]:
         return list(self._part("checks", record.checks))

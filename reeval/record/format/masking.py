@@ -17,7 +17,7 @@ from msgspec import inspect
 from reeval.schema.environment import Environment, Secret
 from reeval.schema.plan import Plan, PlannedCell, PlannedCompare, PlannedEval, PlannedHarness, PlannedSandbox
 from reeval.schema.record import AttemptRecord, FileRef, JournalLine, RunStart, Superseded
-from reeval.schema.recorded.answers import AnswerRecord, PairRecord
+from reeval.schema.recorded.answers import AnswerRecord, JudgmentRecord, PairRecord
 
 __all__ = ["rewrite_line", "without_surrogates"]
 
@@ -29,6 +29,7 @@ _NAMES: dict[type, frozenset[str]] = {
     AttemptRecord: frozenset({"eval", "attempt", "harness", "sandbox", "environment", "case", "task", "subject"}),
     Environment: frozenset({"name"}),
     FileRef: frozenset({"file", "sha256"}),
+    JudgmentRecord: frozenset({"model", "served"}),
     PairRecord: frozenset({"eval", "left", "right", "left_value", "right_value", "model", "served"}),
     Plan: frozenset(),
     PlannedCell: frozenset({"key", "harness", "environment", "sandbox"}),

@@ -1,7 +1,7 @@
 """What of a finished attempt goes into its journal line, and what into files beside it?
 
-A part (turns, checks, diff, log) over ``PART_LIMIT`` bytes becomes a file. A file ends at ``FILE_LIMIT`` bytes, and the
-rest of a line at ``REST_LIMIT``; what is cut says so.
+A part (turns, checks, diff, log, judgments) over ``PART_LIMIT`` bytes becomes a file. A file ends at ``FILE_LIMIT``
+bytes, and the rest of a line at ``REST_LIMIT``; what is cut says so.
 """
 
 from __future__ import annotations
@@ -14,18 +14,21 @@ import msgspec
 
 from reeval.schema.plan import PlannedAttempt
 from reeval.schema.record import AttemptFailure, AttemptRecord, CheckRecord, FileRef, ObservationRecord
+from reeval.schema.recorded.answers import JudgmentRecord
 from reeval.schema.transcript import Turn
 
 __all__ = [
     "CHECKS",
     "DIFF",
     "FILE_LIMIT",
+    "JUDGMENTS",
     "LOG",
     "PART_LIMIT",
     "TURNS",
     "attempt_folder",
     "cut_bytes",
     "decode_checks",
+    "decode_judgments",
     "decode_statuses",
     "decode_turns",
     "folder",
@@ -41,6 +44,7 @@ FILE_LIMIT = 64 * 1024 * 1024
 REST_LIMIT = 64 * 1024
 """Bytes of everything in a line that cannot be a file."""
 TURNS, CHECKS, DIFF, LOG = "turns.ndjson", "checks.json", "diff.patch", "logs/body.log"
+JUDGMENTS = "judgments.json"
 
 _CUT = "\n… cut: {} more bytes\n"
 _TEXT_LIMIT = 16 * 1024
@@ -59,6 +63,7 @@ _encoder = msgspec.json.Encoder()
 _status = msgspec.json.Decoder(_Status)
 _turn = msgspec.json.Decoder(Turn)
 _checks = msgspec.json.Decoder(list[CheckRecord])
+_judgments = msgspec.json.Decoder(list[JudgmentRecord])
 
 Keep = Callable[[str, bytes, bool], FileRef]
 """Stores a part by its name; the flag says that it was cut already."""
@@ -71,6 +76,8 @@ def with_parts_as_files(record: AttemptRecord, keep: Keep) -> AttemptRecord:
         parts["turns"] = keep(TURNS, *((data, False) if len(data) <= FILE_LIMIT else _shortened_lines(record.turns)))
     if isinstance(record.checks, list) and len(data := _encoder.encode(record.checks)) > PART_LIMIT:
         parts["checks"] = keep(CHECKS, data, False)  # noqa: FBT003 - the type names it
+    if isinstance(record.judgments, list) and len(data := _encoder.encode(record.judgments)) > PART_LIMIT:
+        parts["judgments"] = keep(JUDGMENTS, data, False)  # noqa: FBT003 - the type names it
     for name, file in (("diff", DIFF), ("log", LOG)):
         text = getattr(record, name)
         if isinstance(text, str) and len(text) > PART_LIMIT // 4 and len(data := text.encode()) > PART_LIMIT:
@@ -128,7 +135,7 @@ def _middle(text: str, limit: int) -> str:
 
 def _bounded(record: AttemptRecord) -> AttemptRecord:
     """Return the record with what has no file cut, when it is too much for a line."""
-    rest = msgspec.structs.replace(record, turns=[], checks=[], diff="", log="")
+    rest = msgspec.structs.replace(record, turns=[], checks=[], diff="", log="", judgments=[])
     if _size(rest) <= REST_LIMIT:
         return record
     observations = _first([_bounded_observation(seen) for seen in record.observations[:_MOST]])
@@ -185,6 +192,11 @@ def decode_statuses(data: bytes) -> list[Literal["completed", "failed"]]:
 def decode_checks(data: bytes) -> list[CheckRecord]:
     """Read ``checks.json``; raise ``msgspec.MsgspecError`` when it is none."""
     return _checks.decode(data)
+
+
+def decode_judgments(data: bytes) -> list[JudgmentRecord]:
+    """Read ``judgments.json``; raise ``msgspec.MsgspecError`` when it is none."""
+    return _judgments.decode(data)
 
 
 def attempt_folder(slug: str, record: AttemptRecord | PlannedAttempt) -> str:

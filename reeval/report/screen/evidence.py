@@ -15,6 +15,7 @@ from reeval.schema.record import (
     Outcome,
     RunRecord,
 )
+from reeval.schema.recorded.answers import JudgmentRecord
 from reeval.schema.transcript import Turn
 
 __all__ = [
@@ -24,6 +25,7 @@ __all__ = [
     "checks_of",
     "diff_of",
     "is_failing",
+    "judgments_of",
     "load_failures",
     "log_of",
     "turns_of",
@@ -46,6 +48,10 @@ class RunReader(Protocol):
 
     def turns(self, record: AttemptRecord) -> list[Turn]:
         """Return an attempt's turns."""
+        ...
+
+    def judgments(self, record: AttemptRecord) -> list[JudgmentRecord]:
+        """Return what judges said about an attempt."""
         ...
 
     def diff(self, record: AttemptRecord) -> str:
@@ -100,6 +106,16 @@ def turns_of(record: AttemptRecord, reader: RunReader | None) -> list[Turn]:
         return record.turns
     try:
         return reader.turns(record) if reader else []
+    except RecordError:
+        return []
+
+
+def judgments_of(record: AttemptRecord, reader: RunReader | None) -> list[JudgmentRecord]:
+    """Return what judges said; nothing when it is in a file that cannot be read."""
+    if not isinstance(record.judgments, FileRef):
+        return record.judgments
+    try:
+        return reader.judgments(record) if reader else []
     except RecordError:
         return []
 
