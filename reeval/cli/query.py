@@ -38,8 +38,8 @@ def query(
     reeval query attempts --format parquet --output attempts.parquet
 
     \b
-    Tables: runs, evals, cells, attempts, checks, turns, tool_calls, observations, usage, attempt_answers,
-    question_pairs, votes; views: check_rates, latest.
+    Tables: runs, evals, cells, attempts, checks, turns, tool_calls, observations, usage, judgments,
+    attempt_answers, question_pairs, votes; views: check_rates, latest.
     An attempt's key is (run_id, eval, attempt_id), in every table that has them. DESCRIBE attempts lists its columns.
     """
     import sys
