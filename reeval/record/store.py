@@ -35,7 +35,7 @@ from reeval.record.writer import RunWriter, writing
 from reeval.schema.plan import Plan
 from reeval.schema.record import AttemptRecord, CheckRecord, FileRef, RunStart
 from reeval.schema.recorded.answers import AnswerRecord, JudgmentRecord, PairRecord
-from reeval.schema.transcript import Turn
+from reeval.schema.transcript import CommandResult, Turn
 from reeval.secrets import Masker
 
 __all__ = ["RunDirectory", "RunStore"]
@@ -103,9 +103,13 @@ class RunDirectory:
         return self._decoded(read_span(self.journal, (offset, length)), decode_attempt)
 
     def whole(self, record: AttemptRecord) -> AttemptRecord:
-        """Return an attempt with its turns, checks and diff read back."""
+        """Return an attempt with its turns, checks, diff and commands read back."""
         return msgspec.structs.replace(
-            record, turns=self.turns(record), checks=self.checks(record), diff=self.diff(record)
+            record,
+            turns=self.turns(record),
+            checks=self.checks(record),
+            diff=self.diff(record),
+            commands=self.commands(record),
         )
 
     def answers(self, index: JournalIndex) -> Iterator[AnswerRecord | PairRecord]:
@@ -142,6 +146,12 @@ class RunDirectory:
         if isinstance(record.judgments, FileRef):
             return self._decoded(self.part(record.judgments), parts.decode_judgments)
         return record.judgments
+
+    def commands(self, record: AttemptRecord) -> list[CommandResult]:
+        """Return the commands of the body that a question shows."""
+        if isinstance(record.commands, FileRef):
+            return self._decoded(self.part(record.commands), parts.decode_commands)
+        return record.commands
 
     def diff(self, record: AttemptRecord) -> str:
         """Return what the agent changed."""

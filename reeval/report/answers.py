@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
+from reeval.report.screen.failures import Page
 from reeval.report.screen.ink import Ink
 from reeval.report.screen.numbers import plural
 from reeval.report.screen.table import table
@@ -12,10 +13,19 @@ from reeval.report.text import one_line
 from reeval.schema.record import EvalRecord
 from reeval.schema.recorded.answers import AnswerRecord, PairRecord, QuestionRecord, Vote
 
-__all__ = ["SHOWN_ANSWERS", "answer_texts", "answers_to", "facts_of", "question_lines", "sides_of"]
+__all__ = [
+    "SHOWN_ANSWERS",
+    "answer_texts",
+    "answers_to",
+    "attempt_answer_lines",
+    "facts_of",
+    "question_lines",
+    "sides_of",
+]
 
 SHOWN_ANSWERS = 3
 """Answers in words that a block shows; the rest is counted."""
+_ANSWER_LINES = 12
 _TIE = "tie"
 _CELL = re.compile(r"[\[#]")
 """Ends the cell in an attempt's id: ``terse/plain/fake[case]#1``."""
@@ -73,6 +83,24 @@ def answers_to(record: EvalRecord, number: int) -> list[AnswerRecord]:
         if answer.question == number and answer.error is None
     ]
     return sorted(found, key=lambda answer: cells.get(_CELL.split(answer.attempt, maxsplit=1)[0], len(cells)))
+
+
+def attempt_answer_lines(planned: EvalRecord, attempt: str, page: Page) -> list[str]:
+    """Return what was answered about one attempt: to each question, and in the pairs it was in."""
+    answers = [answer for entry in planned.attempts if entry.attempt == attempt for answer in entry.answers]
+    pairs = [pair for pair in planned.answers if attempt in {pair.left, pair.right}]
+    everything: list[AnswerRecord | PairRecord] = [*answers, *pairs]
+    lines: list[str] = []
+    for one in everything:
+        lines += page.lines(f"{one.question}  {one.text}", 4, 2)
+        if isinstance(one, AnswerRecord):
+            lines += page.lines(_said(one), _ANSWER_LINES, 4)
+        else:
+            lines += page.lines(f"against {one.right if one.left == attempt else one.left}", 1, 4)
+            lines += [line for vote in one.votes for line in page.lines(_voted(one, vote), _ANSWER_LINES, 6)]
+        if one.input is not None:
+            lines += page.lines(f"sent and answered: {one.input.file}", 2, 4, style="dim")
+    return lines
 
 
 def answer_texts(record: AnswerRecord | PairRecord) -> list[str]:

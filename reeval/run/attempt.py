@@ -234,6 +234,7 @@ class _Work:
             turns=list(turns),
             diff="".join(turn.changes.patch for turn in turns),
             log=self.log.text(),
+            commands=list(self.workspace.ran) if _shows_commands(attempt) else [],
             observations=self.notes.observations,
             diagnostics=self.notes.diagnostics,
             artifacts=self.notes.artifacts,
@@ -245,6 +246,10 @@ class _Work:
             task=attempt.eval.task,
             subject=self._job.subject,
         )
+
+
+def _shows_commands(attempt: PlannedAttempt) -> bool:
+    return any(question.state.get("checks") for question in attempt.eval.questions)
 
 
 def _usage(turns: Sequence[Turn]) -> list[SpenderUsage]:

@@ -20,7 +20,7 @@ from reeval.schema.plan import NO_ENVIRONMENT
 from reeval.schema.recorded.answers import AnswerRecord, JudgmentRecord, PairRecord, QuestionRecord
 from reeval.schema.recorded.files import FileRef
 from reeval.schema.spec import EvalKind
-from reeval.schema.transcript import Turn
+from reeval.schema.transcript import CommandResult, Turn
 from reeval.usage import Usage
 
 __all__ = [
@@ -171,6 +171,8 @@ class AttemptRecord(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=Tru
     """What the agent changed over all turns."""
     log: str | FileRef = ""
     """What the body printed and logged."""
+    commands: list[CommandResult] | FileRef = []
+    """What the body ran with ``c.exec``, long outputs cut; only where a question shows ``checks``."""
     observations: list[ObservationRecord] = []
     diagnostics: list[str] = []
     artifacts: list[ArtifactRef] = []

@@ -1,6 +1,6 @@
 """What of a finished attempt goes into its journal line, and what into files beside it?
 
-A part (turns, checks, diff, log, judgments) over ``PART_LIMIT`` bytes becomes a file. A file ends at ``FILE_LIMIT``
+A part (turns, checks, diff, log, …) over ``PART_LIMIT`` bytes becomes a file. A file ends at ``FILE_LIMIT``
 bytes, and the rest of a line at ``REST_LIMIT``; what is cut says so.
 """
 
@@ -15,10 +15,11 @@ import msgspec
 from reeval.schema.plan import PlannedAttempt
 from reeval.schema.record import AttemptFailure, AttemptRecord, CheckRecord, FileRef, ObservationRecord
 from reeval.schema.recorded.answers import JudgmentRecord
-from reeval.schema.transcript import Turn
+from reeval.schema.transcript import CommandResult, Turn
 
 __all__ = [
     "CHECKS",
+    "COMMANDS",
     "DIFF",
     "FILE_LIMIT",
     "JUDGMENTS",
@@ -28,6 +29,7 @@ __all__ = [
     "attempt_folder",
     "cut_bytes",
     "decode_checks",
+    "decode_commands",
     "decode_judgments",
     "decode_statuses",
     "decode_turns",
@@ -44,7 +46,7 @@ FILE_LIMIT = 64 * 1024 * 1024
 REST_LIMIT = 64 * 1024
 """Bytes of everything in a line that cannot be a file."""
 TURNS, CHECKS, DIFF, LOG = "turns.ndjson", "checks.json", "diff.patch", "logs/body.log"
-JUDGMENTS = "judgments.json"
+JUDGMENTS, COMMANDS = "judgments.json", "commands.json"
 
 _CUT = "\n… cut: {} more bytes\n"
 _TEXT_LIMIT = 16 * 1024
@@ -64,6 +66,7 @@ _status = msgspec.json.Decoder(_Status)
 _turn = msgspec.json.Decoder(Turn)
 _checks = msgspec.json.Decoder(list[CheckRecord])
 _judgments = msgspec.json.Decoder(list[JudgmentRecord])
+_commands = msgspec.json.Decoder(list[CommandResult])
 
 Keep = Callable[[str, bytes, bool], FileRef]
 """Stores a part by its name; the flag says that it was cut already."""
@@ -78,6 +81,8 @@ def with_parts_as_files(record: AttemptRecord, keep: Keep) -> AttemptRecord:
         parts["checks"] = keep(CHECKS, data, False)  # noqa: FBT003 - the type names it
     if isinstance(record.judgments, list) and len(data := _encoder.encode(record.judgments)) > PART_LIMIT:
         parts["judgments"] = keep(JUDGMENTS, data, False)  # noqa: FBT003 - the type names it
+    if isinstance(record.commands, list) and len(data := _encoder.encode(record.commands)) > PART_LIMIT:
+        parts["commands"] = keep(COMMANDS, data, False)  # noqa: FBT003 - the type names it
     for name, file in (("diff", DIFF), ("log", LOG)):
         text = getattr(record, name)
         if isinstance(text, str) and len(text) > PART_LIMIT // 4 and len(data := text.encode()) > PART_LIMIT:
@@ -135,7 +140,7 @@ def _middle(text: str, limit: int) -> str:
 
 def _bounded(record: AttemptRecord) -> AttemptRecord:
     """Return the record with what has no file cut, when it is too much for a line."""
-    rest = msgspec.structs.replace(record, turns=[], checks=[], diff="", log="", judgments=[])
+    rest = msgspec.structs.replace(record, turns=[], checks=[], diff="", log="", judgments=[], commands=[])
     if _size(rest) <= REST_LIMIT:
         return record
     observations = _first([_bounded_observation(seen) for seen in record.observations[:_MOST]])
@@ -192,6 +197,11 @@ def decode_statuses(data: bytes) -> list[Literal["completed", "failed"]]:
 def decode_checks(data: bytes) -> list[CheckRecord]:
     """Read ``checks.json``; raise ``msgspec.MsgspecError`` when it is none."""
     return _checks.decode(data)
+
+
+def decode_commands(data: bytes) -> list[CommandResult]:
+    """Read ``commands.json``; raise ``msgspec.MsgspecError`` when it is none."""
+    return _commands.decode(data)
 
 
 def decode_judgments(data: bytes) -> list[JudgmentRecord]:

@@ -55,8 +55,9 @@ class Answer(msgspec.Struct, frozen=True, kw_only=True):
 
 def shown_of(question: PlannedQuestion, record: AttemptRecord, recorder: Recorder) -> Shown:
     """Return what a question shows of a recorded attempt, its parts read back; raise ``RecordError``."""
-    assert isinstance(record.turns, list)  # what ``recall`` returns
-    evidence = Evidence(turns=tuple(record.turns), observations=record.observations)
+    assert isinstance(record.turns, list)  # ``recall`` reads every part back
+    assert isinstance(record.commands, list)
+    evidence = Evidence(turns=tuple(record.turns), commands=record.commands, observations=record.observations)
     state = cast("StateOptions", {"turns": "all", **question.state})
     found = sections(evidence, state)
     pictures, files, left_out = _pictures(question.artifacts, record, recorder)
