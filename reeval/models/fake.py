@@ -17,6 +17,7 @@ import anyio.to_thread
 
 from reeval.errors import InfrastructureError, Phase
 from reeval.models.answers import valid_answer
+from reeval.models.failures import TryError
 from reeval.models.functions import load_function
 from reeval.models.options import typed_options
 from reeval.protocols import Model, ModelKind, ModelReply, ModelRequest
@@ -93,7 +94,11 @@ class _Fake:
         if self._options.fail_with is not None:
             raise InfrastructureError(Phase.MODEL, f"model {self._name!r}: {self._options.fail_with}")
         answer = await self._called(request) if self._function else self._next()
-        data = valid_answer(_data(answer, request.schema, self._options), request.schema, self._usage, Masker())
+        data = _data(answer, request.schema, self._options)
+        try:
+            data = valid_answer(data, request.schema, self._usage, Masker())
+        except TryError as failure:  # no second try: it would take the script's next answer
+            raise InfrastructureError(Phase.MODEL, f"model {self._name!r} {failure.reason}") from None
         return ModelReply(data=data, usage=self._usage, model=self._name)
 
     def _next(self) -> Answer | None:
@@ -117,7 +122,7 @@ class _Fake:
             ) from None
 
 
-def _data(answer: Any, schema: Mapping[str, Any], options: FakeModelOptions) -> object:
+def _data(answer: Any, schema: Mapping[str, Any], options: FakeModelOptions) -> Any:
     """Return the data of one answer: as given, else made from its one value and the options to fit the schema."""
     if isinstance(answer, Mapping):
         return dict(answer)

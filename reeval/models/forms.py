@@ -34,6 +34,8 @@ class Found:
     model: str | None = None
     refusal: str | None = None
     """Why the model, or a filter before it, would not answer."""
+    failed: str | None = None
+    """What went wrong on the provider's side, as it says."""
     cut: bool = False
     """The answer ran into the limit of its tokens."""
 

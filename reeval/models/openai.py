@@ -32,6 +32,7 @@ class _Response(msgspec.Struct):
     model: str | None = None
     status: str | None = None
     incomplete_details: Any = None
+    error: Any = None
     usage: Any = None
 
 
@@ -72,6 +73,7 @@ def _read(response: _Response) -> Found:
     refusals = [part.refusal for part in parts if part.type == "refusal"]
     if details.get("reason") == "content_filter":
         refusals.append("content filter")
+    error = response.error if isinstance(response.error, dict) else {}
     cached = count(response.usage, "input_tokens_details", "cached_tokens")
     return Found(
         answer=calls[0] if calls else "".join(part.text for part in parts if part.type == "output_text"),
@@ -83,6 +85,7 @@ def _read(response: _Response) -> Found:
         ),
         model=response.model,
         refusal=refusals[0] if refusals else None,
+        failed=str(error.get("message", "")) if response.status == "failed" else None,
         cut=response.status == "incomplete",
     )
 

@@ -78,8 +78,9 @@ class ModelPool:
             raise InfrastructureError(
                 Phase.MODEL, f"model {name!r} of kind {planned.kind!r} takes no pictures; name another, or show none"
             )
-        lane = self._lanes.setdefault(planned.provider, Lane(planned.max_concurrent or kind.max_concurrent))
-        return await self._tried(planned, lane, request)
+        if planned.provider not in self._lanes:
+            self._lanes[planned.provider] = Lane(planned.max_concurrent or kind.max_concurrent)
+        return await self._tried(planned, self._lanes[planned.provider], request)
 
     async def _tried(self, planned: PlannedModel, lane: Lane, request: ModelRequest) -> ModelReply:
         spent: Usage | None = None

@@ -101,6 +101,9 @@ class _Remote:
         if found.refusal is not None:
             said = f" ({quoted(found.refusal, self._masker)})" if found.refusal else ""
             raise TryError(f"refused to answer{said}; show it other material, or name another model", usage=usage)
+        if found.failed is not None:
+            said = quoted(found.failed, self._masker)
+            raise TryError(f"could not answer ({said}); try again later", tries=MOST_TRIES, usage=usage)
         if found.cut:
             raise TryError(
                 f"ran out of tokens before its answer was whole; raise max_tokens in {self._table}",
@@ -113,12 +116,24 @@ class _Remote:
         try:
             return self._form.read(msgspec.json.decode(body, type=self._form.reply))
         except msgspec.ValidationError as error:
+            if failure := self._hidden_error(body):
+                raise failure from None
             why = quoted(str(error), self._masker, 200)
             raise TryError(
                 f"answered with JSON of another shape ({why}); check the kind and the base_url of {self._table}"
             ) from None
         except (msgspec.DecodeError, RecursionError):
             raise self._not_json(body) from None
+
+    def _hidden_error(self, body: bytes) -> TryError | None:
+        """Find the error that some gateways send with status 200."""
+        data = msgspec.json.decode(body)
+        error = data.get("error") if isinstance(data, dict) else None
+        if not error:
+            return None
+        code = error.get("code") if isinstance(error, dict) else None
+        status = code if isinstance(code, int) and 400 <= code < 600 else 500
+        return refused(self._planned, status, {}, read_complaint(body), self._masker)
 
     def _not_json(self, body: bytes) -> TryError:
         """Tell a body that was cut, which another try mends, from something else than JSON."""

@@ -95,6 +95,14 @@ async def test_a_scripted_answer_of_the_wrong_shape_is_an_error(
     assert said in str(await error(tmp_path, {"script": [answer]}, asked))
 
 
+async def test_a_malformed_answer_does_not_take_the_next_one_of_the_script(tmp_path: Path) -> None:
+    planned = PlannedModel(name="fake", provider="fake", kind="fake", model="", options={"script": [1.2, 0.5]})
+    async with ModelPool({"fake": planned}, KINDS, {}, tmp_path) as pool:
+        with pytest.raises(InfrastructureError, match=r"1\.2 is greater"):
+            await pool.answer("fake", ask())
+        assert (await pool.answer("fake", ask())).data["score"] == 0.5
+
+
 async def test_usage_is_what_the_table_says(tmp_path: Path) -> None:
     (reply,) = await answers(tmp_path, {"usage": {"input": 10, "output": 2, "cost": 0.5}}, JUDGE)
     assert reply.usage == Usage(input=10, output=2, cost=0.5)

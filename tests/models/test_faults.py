@@ -7,11 +7,12 @@ import socket
 import time
 from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
+from pathlib import Path
 
 import pytest
 
 from tests.models.bench import KEY, Bench, ask
-from tests.servers.models import ANSWER, Act
+from tests.servers.models import ANSWER, Act, ModelServer
 from tests.servers.wire import wire_of
 
 pytestmark = pytest.mark.anyio
@@ -145,6 +146,27 @@ async def test_json_of_another_shape_ends_the_call(remote: Bench, raw: bytes) ->
     assert remote.asked == 1
 
 
+@pytest.mark.parametrize(
+    ("error", "asked", "said"),
+    [
+        ({"code": 502, "message": "Upstream is down."}, 3, 'could not answer (502: "Upstream is down.")'),
+        ({"code": 401, "message": "No such user."}, 1, "put a valid one into the variable THE_KEY"),
+        ({"type": "overloaded_error", "message": "Busy."}, 3, 'could not answer (500: "Busy.")'),
+        ("busy", 3, 'could not answer (500: "busy")'),
+    ],
+)
+async def test_an_error_with_status_200_is_an_error(remote: Bench, error: object, asked: int, said: str) -> None:
+    remote.server.acts = [Act(raw=json.dumps({"error": error}).encode())] * 3
+    assert said in await remote.error()
+    assert remote.asked == asked
+
+
+async def test_a_response_that_openai_marks_as_failed_is_tried_again(server: ModelServer, tmp_path: Path) -> None:
+    failed = {"status": "failed", "error": {"code": "server_error", "message": "Broken."}, "output": []}
+    server.acts = [Act(raw=json.dumps(failed).encode())]
+    assert (await Bench(kind="openai", server=server, root=tmp_path).answer()).tries == 2
+
+
 async def test_an_empty_answer_is_tried_once_more_and_is_then_an_error(remote: Bench) -> None:
     remote.server.acts = [Act(fault="empty")] * 2
     text = await remote.error()
@@ -207,9 +229,9 @@ async def test_a_response_of_5_megabytes_is_not_read(remote: Bench) -> None:
 
 async def test_a_server_that_hangs_ends_at_the_limit_after_one_more_try(remote: Bench) -> None:
     remote.server.acts = [Act(fault="hang")] * 3
-    remote.options = {"timeout": 0.2}
+    remote.options = {"timeout": 0.5}
     text = await remote.error()
-    assert "did not answer within 0.2 s" in text
+    assert "did not answer within 0.5 s" in text
     assert remote.asked == 2
 
 
@@ -277,7 +299,7 @@ async def test_a_prompt_with_bytes_that_are_no_text_is_sent_all_the_same(remote:
     assert "caf?" in json.dumps(remote.server.requests[0].body)
 
 
-async def test_googles_own_wait_and_daily_quota_are_understood(server, tmp_path) -> None:
+async def test_googles_own_wait_and_daily_quota_are_understood(server: ModelServer, tmp_path: Path) -> None:
     google = Bench(kind="google", server=server, root=tmp_path)
     info = {"@type": "type.googleapis.com/google.rpc.RetryInfo", "retryDelay": "0.4s"}
     server.acts = [Act(status=429, raw=json.dumps({"error": {"code": 429, "details": [info]}}).encode())]

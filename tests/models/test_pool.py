@@ -99,22 +99,22 @@ async def test_the_server_sees_no_more_calls_than_the_limit(remote: Bench) -> No
     async with remote.pool() as pool:
         await ask_often(pool, 24)
     assert remote.asked == 24
-    assert remote.server.most_at_once == 4
+    assert 1 < remote.server.most_at_once <= 4
 
 
 async def test_more_than_a_hundred_calls_go_at_once_when_the_table_says_so(chat: Bench) -> None:
     chat.max_concurrent = 150
-    chat.server.delay = 1.0
+    chat.server.delay = 2.0
     async with chat.pool() as pool:
-        await ask_often(pool, 150)
-    assert chat.server.most_at_once == 150
+        await ask_often(pool, 130)
+    assert chat.server.most_at_once > 100
 
 
 async def test_a_429_pauses_every_call_to_its_provider_and_no_other(chat: Bench, tmp_path: Path) -> None:
     with ModelServer() as other:
         neighbor = Bench(kind="anthropic", server=other, root=tmp_path)
         models = {"slow": chat.planned(), "quick": neighbor.planned()}
-        chat.server.acts = [Act(status=429, headers={"Retry-After": "1"})]
+        chat.server.acts = [Act(status=429, headers={"Retry-After": "2"})]
         began = time.monotonic()
         ended: dict[str, float] = {}
 
@@ -129,19 +129,22 @@ async def test_a_429_pauses_every_call_to_its_provider_and_no_other(chat: Bench,
             await anyio.sleep(0.05)
             tasks.start_soon(timed, "held back", "slow")
             tasks.start_soon(timed, "free", "quick")
-            await anyio.sleep(0.5)
+            while "free" not in ended:  # noqa: ASYNC110 - ends with the call
+                await anyio.sleep(0.01)
             assert set(ended) == {"free"}
             assert chat.asked == 1
-        assert min(ended["paused"], ended["held back"]) >= 1.0
+        assert min(ended["paused"], ended["held back"]) >= 2.0
 
 
 async def test_a_cancelled_call_gives_its_place_back(chat: Bench) -> None:
     chat.max_concurrent = 1
     chat.server.acts = [Act(fault="hang")]
     async with chat.pool() as pool:
-        with anyio.move_on_after(0.2) as scope:
-            await pool.answer("it", ask())
-        assert scope.cancelled_caught
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(pool.answer, "it", ask())
+            while not chat.asked:  # noqa: ASYNC110 - the server runs in a thread of its own
+                await anyio.sleep(0.01)
+            tasks.cancel_scope.cancel()
         assert (await pool.answer("it", ask())).data == ANSWER
 
 
