@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from reeval.run.runner import RunOutcome
     from reeval.run.tools import Earlier, Tools
     from reeval.schema.plan import Plan, Selection
-    from reeval.schema.record import AttemptRecord, RunRecord
+    from reeval.schema.record import RunRecord
 
 __all__ = ["Request", "dry_run_of", "launch", "refuse_selection", "resume_run"]
 
@@ -157,6 +157,7 @@ def _run(project: Project, job: _Job, request: Request) -> ExitCode:
     from reeval.record.compile import write_record
     from reeval.record.store import RunDirectory
     from reeval.report.screen.evidence import load_failures
+    from reeval.report.summary import write_summary
     from reeval.run.tools import Earlier, Tools
     from reeval.schema.record import RunEnd
 
@@ -191,12 +192,14 @@ def _run(project: Project, job: _Job, request: Request) -> ExitCode:
         job.writer.end(RunEnd(state=outcome.state, ended_at=int(time.time() * 1000), notes=list(outcome.notes)))
         record = write_record(run)
         failures = load_failures(record, run)
-        _write_beside(run, record, request, failures)
         reporter.run_finished(record, failures)
     finally:
         reporter.close()
     job.writer.close()
+    write_summary(run.path / "summary.md", record, failures, run)
     _tidy(project, run)
+    if request.junit:
+        _write_junit(request.junit, record, run)
     return ExitCode(record.exit_code)
 
 
@@ -222,15 +225,10 @@ def _facts(project: Project, plan: Plan) -> list[str]:
     return [*facts, *plan.notes]
 
 
-def _write_beside(run: RunDirectory, record: RunRecord, request: Request, failures: Sequence[AttemptRecord]) -> None:
-    """Write what people and CI read beside the record."""
-    from reeval.report.summary import write_summary
+def _write_junit(path: Path, record: RunRecord, run: RunDirectory) -> None:
+    from reeval.report.junit import write_junit
 
-    write_summary(run.path / "summary.md", record, failures, run)
-    if request.junit:
-        from reeval.report.junit import write_junit
-
-        write_junit(request.junit, record, run)
+    write_junit(path, record, run)
 
 
 def _tidy(project: Project, run: RunDirectory) -> None:

@@ -203,7 +203,7 @@ def used_no_tools() -> Match:
     """Match when the agent called nothing, edited nothing and looked nothing up."""
 
     def look(turns: tuple[Turn, ...]) -> Observation:
-        events = events_of(turns)
+        events = list(events_of(turns))
         # What a call did is reported beside it: the call stands for both.
         counted = (ToolCall,) if any(isinstance(one, ToolCall) for one in events) else (FileEdit, WebSearch, WebFetch)
         used = [_event_text(one) for one in events if isinstance(one, counted)]

@@ -235,7 +235,7 @@ MESSAGES: list[tuple[Match, Turn, str]] = [
     ),
     (edited_file("*.py"), turn(changes=changed("a.js")), "expected an edit of '*.py'\ngot none; others: a.js"),
     (searched_for("a"), turn(WebSearch(query="b")), "expected a web search for 'a'\ngot none; others: b"),
-    (used_no_tools(), turn(READ, FileEdit(path="a")), "expected no use of a tool\ngot 2: read, FileEdit"),
+    (used_no_tools(), turn(READ, FileEdit(path="a")), "expected no use of a tool\ngot 1: read"),
     (
         max_tool_calls(0),
         turn(*[READ] * 20),

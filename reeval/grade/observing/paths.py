@@ -18,7 +18,7 @@ def canonical(call: str, path: object) -> str:
     """Return ``path``, which must be relative to the workspace and in its shortest form, with ``/``."""
     text = text_argument(call, path)
     hint = f"takes a path relative to the workspace such as 'src/app.py', got {show(text, 120)}"
-    if text.startswith(("/", "~")) or "\\" in text or "\0" in text:
+    if text.startswith(("/", "~/")) or text == "~" or "\0" in text:
         refuse(call, hint)
     if posixpath.normpath(text) != text.removesuffix("/") or text.split("/")[0] in {".", ".."}:
         refuse(call, hint)
