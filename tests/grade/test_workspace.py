@@ -86,9 +86,7 @@ def test_turns_fold_into_what_changed_in_the_end(steps: list[str], net: str | No
     assert net_changes([turn(a=step) for step in steps]) == ({} if net is None else {"a": net})
 
 
-@pytest.mark.parametrize(
-    "path", ["", "/etc/passwd", "~/a", "../a", "a/../b", "./a", "a//b", ".", "..", "a\0", 3, None]
-)
+@pytest.mark.parametrize("path", ["", "/etc/passwd", "~/a", "../a", "a/../b", "./a", "a//b", ".", "..", "a\0", 3, None])
 @pytest.mark.parametrize("make", [file_changed, file_deleted, lambda path: changed_paths([path])])
 def test_only_canonical_relative_paths_are_taken(make: Any, path: Any) -> None:
     with pytest.raises(UsageError, match=r"^(file_changed|file_deleted|changed_paths): "):
