@@ -15,6 +15,8 @@ from importlib.metadata import distribution, distributions
 IMPORTS = {
     "anyio": "import anyio, anyio._backends._asyncio",
     "duckdb": "import duckdb",
+    "genai-prices": "import genai_prices.data_snapshot; genai_prices.data_snapshot.get_snapshot()",
+    "httpx2": "import httpx2",
     "jinja2": "import jinja2",
     "jsonschema": "import jsonschema",
     "msgspec": "import msgspec",

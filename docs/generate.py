@@ -24,7 +24,7 @@ from reeval.record.tables import TABLES, VIEWS, Column, Table, View
 from reeval.schema import record, transcript
 from reeval.usage import Usage
 
-__all__ = ["PARTS", "SCHEMA", "main", "pages", "rendered", "structs_of", "words_of"]
+__all__ = ["PARTS", "SCHEMA", "leaves", "main", "pages", "rendered", "structs_of", "words_of"]
 
 DOCS = Path(__file__).parent
 SCHEMA = DOCS / "reference" / "record.schema.json"
@@ -54,9 +54,18 @@ def main() -> None:
 def _commands() -> str:
     root: Any = typer.main.get_command(app)
     lines = _command("reeval", root)
-    for name, command in root.commands.items():
+    for name, command in leaves(root):
         lines += ["", *_command(f"reeval {name}", command)]
     return "\n".join([*lines, ""])
+
+
+def leaves(group: Any) -> Iterator[tuple[str, Any]]:
+    """Yield every command that does something, with the words that call it: ``judge check``."""
+    for name, command in group.commands.items():
+        if hasattr(command, "commands"):
+            yield from ((f"{name} {word}", leaf) for word, leaf in leaves(command))
+        else:
+            yield name, command
 
 
 def _command(name: str, command: Any) -> list[str]:

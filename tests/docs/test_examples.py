@@ -38,6 +38,17 @@ script = [[{ reply = "All systems are up." }]]
 [harness.echo]
 kind = "fake"
 script = [[{ reply = "{prompt}" }]]
+
+[harness.terse]
+kind = "fake"
+script = [[{ write = { "greet.py" = "import sys\\nprint('Hello', sys.argv[1])\\n" } }, { reply = "greet.py greets." }]]
+
+[harness.chatty]
+kind = "fake"
+script = [[
+    { write = { "greet.py" = "import sys\\nprint('Hello', *(sys.argv[1:] or ['crew']))\\n" } },
+    { reply = "I wrote greet.py, which greets the name it is given, and the crew where there is none." },
+]]
 """
 """Agents that do what the examples ask for."""
 AGENT_OF = {"keeps the wording": "speaker", '"greets {name}"': "echo"}
@@ -49,10 +60,11 @@ FILES = {
     "assert 'Ada' in subprocess.check_output([sys.executable, 'greet.py', 'Ada'], text=True)\n",
 }
 """What the examples take from the project."""
-LATER = ("@compare", "@questions")
+LATER = ("@compare",)
 """Examples with these are planned; running them is refused."""
 
 PYTHON, TOML, CONSOLE, SQL = (blocks(language) for language in ("python", "toml", "console", "sql"))
+EVALS = [block for block in PYTHON if "evaluate" in block.text]
 BY_ID: dict[str, Any] = {"ids": lambda block: block.id}
 
 
@@ -72,15 +84,16 @@ def reeval(root: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
 # --- eval files -------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("block", PYTHON, **BY_ID)
+@pytest.mark.parametrize("block", EVALS, **BY_ID)
 def test_an_eval_file_passes(block: Block, tmp_path: Path) -> None:
     agent = next((agent for text, agent in AGENT_OF.items() if text in block.text), "scripted")
+    chosen = [] if "harness=[" in block.text else ["--harness", agent]
     project(tmp_path, AGENT, {**FILES, "evals/example.eval.py": block.text})
-    done = reeval(tmp_path, "run", "--harness", agent)
+    done = reeval(tmp_path, "run", *chosen)
     if any(word in block.text for word in LATER):
         assert done.returncode == 2
         assert "not in this version yet" in done.stderr
-        done = reeval(tmp_path, "run", "--harness", agent, "--dry-run")
+        done = reeval(tmp_path, "run", *chosen, "--dry-run")
     assert done.returncode == 0, done.stdout + done.stderr
 
 
@@ -138,12 +151,14 @@ def test_a_command_line_parses(block: Block, command: str) -> None:
     if not words:
         assert command.split(maxsplit=1)[0] in {"make", "git", "cd", "pip", "uv", "python", "python3"}, block.id
         return
-    group: Any = typer.main.get_command(app)
-    with group.make_context("reeval", words) as context:
+    parse(typer.main.get_command(app), "reeval", words)
+
+
+def parse(command: Any, name: str, words: list[str], parent: Any = None) -> None:
+    with command.make_context(name, words, parent=parent) as context:
         if context._protected_args:
-            name, *rest = [*context._protected_args, *context.args]
-            with group.commands[name].make_context(name, rest, parent=context):
-                pass
+            below, *rest = [*context._protected_args, *context.args]
+            parse(command.commands[below], below, rest, context)
 
 
 # --- output -----------------------------------------------------------------------------------------------------

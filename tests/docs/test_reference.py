@@ -18,9 +18,13 @@ from reeval.cli.app import app
 from reeval.cli.project import build_catalog
 from reeval.declare.options import NodeOptions
 from reeval.errors import ExitCode, Phase
+from reeval.models.fake import FakeModelOptions, FakeUsage
+from reeval.models.kinds import KINDS
+from reeval.models.options import HttpOptions
 from reeval.plan.toml.tables import config_form
 from reeval.record.tables import TABLES, VIEWS
 from reeval.report.live import events
+from reeval.run.judging.call import _KNOWN
 from reeval.sandboxes.options import LocalOptions
 from reeval.schema.environment import Environment
 from reeval.schema.options import JudgeOptions, Options, QuestionOptions, StateOptions
@@ -28,8 +32,9 @@ from reeval.schema.parts import EnvironmentParts
 from reeval.schema.spec import Question
 from reeval.schema.transcript import CommandResult, ToolCall, Turn
 from tests.docs.pages import ROOT, rows, section, tables, text_of
+from tests.docs.test_generated import generate
 
-COMMANDS = typer.main.get_command(app).commands  # type: ignore[attr-defined]
+COMMANDS = dict(generate.leaves(typer.main.get_command(app)))
 DSL, OPTIONS = "reference/dsl.md", "reference/options.md"
 
 
@@ -130,6 +135,7 @@ SANDBOX_KEYS = {"kind", *(option.name for option in fields(LocalOptions))}
         ("`[environment.NAME]`", 5, keys_of(field(FORM, "environment", "env"))),
         ("`[harness.NAME]`", 0, keys_of(field(FORM, "harness"))),
         ("`[sandbox.NAME]`", 0, SANDBOX_KEYS),
+        ("`[provider.NAME]`", 0, keys_of(field(FORM, "provider"))),
         ("`[profile.NAME]`", 0, keys_of(field(FORM, "profile"))),
         ("`[profile.NAME]`", 1, keys_of(field(FORM, "profile", "limit"))),
         ("`[profile.NAME]`", 2, keys_of(field(FORM, "profile", "select"))),
@@ -164,6 +170,18 @@ def test_every_kind_of_harness_and_sandbox_is_documented() -> None:
     assert "`local`" in rows(OPTIONS, "`[sandbox.NAME]`")["kind"]
     common = rows("reference/harnesses.md", "Harnesses")
     assert set(common) == keys_of(field(FORM, "harness"))
+
+
+def test_every_kind_of_model_is_documented_with_its_options_and_its_key() -> None:
+    page = "reference/models.md"
+    assert set(rows(page, "Models")) >= keys_of(field(FORM, "provider"))
+    assert list(tables(section(page, "HTTP"))[0]) == [option.name for option in fields(HttpOptions)]
+    assert list(rows(page, "`fake`")) == [option.name for option in fields(FakeModelOptions)]
+    assert all(f"`{option.name}`" in rows(page, "`fake`")["usage"] for option in fields(FakeUsage))
+    for kind in KINDS.values():
+        assert f"`{kind.name}`" in rows(OPTIONS, "`[provider.NAME]`")["kind"]
+        assert (kind.key or "none") in rows("guide/judges.md", "Which model judges")[kind.name]
+        assert kind.key is None or f"`{kind.key}`" in tables(section(page, "HTTP"))[1][kind.name]
 
 
 # --- the DSL --------------------------------------------------------------------------------------------
@@ -240,6 +258,10 @@ def test_every_method_of_a_check_is_documented() -> None:
 )
 def test_every_member_has_its_row(heading: str, names: set[str]) -> None:
     assert set(rows(DSL, heading)) == names
+
+
+def test_every_argument_of_a_judge_has_its_row() -> None:
+    assert list(rows(DSL, "Judges")) == ["material", "on", *_KNOWN]
 
 
 def test_environment_is_written_with_every_part_and_the_guide_has_those_that_run() -> None:
