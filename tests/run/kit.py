@@ -19,16 +19,34 @@ from msgspec.structs import replace
 from reeval.authoring import Command
 from reeval.declare.loader import load_file
 from reeval.plan.build import planned_task
-from reeval.protocols import Catalog, HarnessKind, Room, Sandbox, SandboxRequest
+from reeval.protocols import (
+    Catalog,
+    HarnessKind,
+    ModelKind,
+    ModelReply,
+    ModelRequest,
+    Room,
+    Sandbox,
+    SandboxRequest,
+)
 from reeval.run.runner import RunOutcome, run_plan
 from reeval.run.tools import Tools
 from reeval.schema.environment import Environment, Layout
-from reeval.schema.options import ResolvedGate
-from reeval.schema.plan import Plan, PlannedAttempt, PlannedCell, PlannedEval, PlannedHarness, PlannedSandbox
+from reeval.schema.options import JudgeOptions, ResolvedGate
+from reeval.schema.plan import (
+    Plan,
+    PlannedAttempt,
+    PlannedCell,
+    PlannedEval,
+    PlannedHarness,
+    PlannedModel,
+    PlannedSandbox,
+)
 from reeval.schema.record import AttemptRecord, FileRef
 from reeval.schema.spec import Declared, EvalSpec, GroupSpec
 from reeval.schema.transcript import Changes, CommandResult, FileChange, Turn
 from reeval.secrets import Masker
+from reeval.usage import Usage
 
 FILE = "evals/it.eval.py"
 
@@ -39,6 +57,7 @@ class MemoryRecorder:
     def __init__(self, fail_after: int | None = None, error: Exception | None = None) -> None:
         self.records: list[AttemptRecord] = []
         self.artifacts: dict[str, bytes] = {}
+        self.documents: dict[str, bytes] = {}
         self._fail_after = fail_after
         self._error = error
 
@@ -51,6 +70,10 @@ class MemoryRecorder:
     def artifact(self, attempt: PlannedAttempt, name: str, data: bytes) -> FileRef:
         self.artifacts[name] = data
         return FileRef(file=f"it/{attempt.run}/{name}", bytes=len(data), sha256=hashlib.sha256(data).hexdigest())
+
+    def document(self, of: PlannedAttempt | PlannedEval, path: str, data: bytes) -> FileRef:
+        self.documents[path] = data
+        return FileRef(file=f"it/{path}", bytes=len(data), sha256=hashlib.sha256(data).hexdigest())
 
     def supersede(self, eval_id: str, reason: str) -> None:
         raise AssertionError("a run never supersedes")
@@ -238,6 +261,37 @@ class ScriptedSession:
         return await self.answer(prompt, self.room)
 
 
+Reply = Callable[[ModelRequest], Awaitable[Mapping[str, Any]]]
+
+
+async def kind_words(request: ModelRequest) -> Mapping[str, Any]:
+    return {"reason": "It is kind.", "score": 0.8}
+
+
+@dataclass
+class ScriptedModel:
+    """Answers with ``reply`` and remembers what it was asked."""
+
+    reply: Reply = kind_words
+    requests: list[ModelRequest] = field(default_factory=list)
+    now: int = 0
+    most_at_once: int = 0
+
+    @asynccontextmanager
+    async def open(self, planned: PlannedModel, environ: Mapping[str, str], root: Path) -> AsyncIterator[ScriptedModel]:
+        yield self
+
+    async def answer(self, request: ModelRequest) -> ModelReply:
+        self.requests.append(request)
+        self.now += 1
+        self.most_at_once = max(self.most_at_once, self.now)
+        try:
+            data = await self.reply(request)
+        finally:
+            self.now -= 1
+        return ModelReply(data=data, usage=Usage(input=10, output=2, cost=0.25), model="scripted-1")
+
+
 @dataclass
 class Stage:
     """Everything a test may set before it runs, and look at afterwards."""
@@ -254,6 +308,9 @@ class Stage:
     runs: int = 1
     timeout: float = 20.0
     env: dict[str, Any] = field(default_factory=dict)
+    judge: JudgeOptions = field(default_factory=JudgeOptions)
+    model: ScriptedModel = field(default_factory=ScriptedModel)
+    """The model ``fake``."""
     changes: dict[str, Any] = field(default_factory=dict)
     """Fields of ``Tools`` that differ."""
 
@@ -298,7 +355,14 @@ class Stage:
         }
         return replace(
             Tools(
-                catalog=Catalog(harnesses=kinds, sandboxes={"plain": self.sandbox}),
+                catalog=Catalog(
+                    harnesses=kinds,
+                    sandboxes={"plain": self.sandbox},
+                    models={
+                        "fake": ModelKind(name="fake", options=dict, open=self.model.open, max_concurrent=None),
+                        "keyed": ModelKind(name="keyed", options=dict, open=self.model.open, key="KEYED_API_KEY"),
+                    },
+                ),
                 root=self.root,
                 run_id="20261130-000000-test",
                 recorder=self.recorder,
@@ -349,5 +413,6 @@ class Stage:
             gate=gate,
             timeout=self.timeout,
             env=self.env,
-            task=planned_task(spec.task, gate, {}),
+            judge=self.judge,
+            task=planned_task(spec.task, gate, self.judge),
         )
