@@ -178,6 +178,8 @@ _PLAIN: Mapping[str, str] = {
     "text": "The question",
     "usage": "What it used",
     "AnswerRecord.choice": "One of the choices",
+    "CommandResult.stderr": "Standard error",
+    "CommandResult.stdout": "Standard output",
     "PairRecord.right": "Attempt id",
     "PairRecord.right_value": "The right side's",
     "PairRecord.votes": "Both orders",
