@@ -9,7 +9,7 @@ from functools import lru_cache
 from reeval.grade.observing.display import show
 from reeval.grade.observing.expectation import refuse, text_argument
 
-__all__ = ["canonical", "path_matcher", "patterns_matcher"]
+__all__ = ["canonical", "ignored_matcher", "path_matcher", "patterns_matcher"]
 
 _WILDCARDS = frozenset("*?[")
 
@@ -40,12 +40,19 @@ def path_matcher(call: str, pattern: object) -> Callable[[str], bool]:
 
 
 def patterns_matcher(patterns: Sequence[str]) -> Callable[[str], bool]:
-    """Return a test of paths by the lines of a gitignore file: the last match wins, ``!`` leaves out.
+    """Return a test of paths by gitignore-style patterns: the last match wins, ``!`` leaves out.
 
-    Patterns that only leave out leave out of everything.
+    Patterns that only leave out leave out of everything. Unlike in git, ``!docs/`` leaves out all that is below.
     """
     lines = tuple(patterns)
-    return _compiled_lines(lines if any(not line.startswith("!") for line in lines) else ("**", *lines))
+    return _compiled_patterns(lines if any(not line.startswith("!") for line in lines) else ("**", *lines))
+
+
+def ignored_matcher(text: str) -> Callable[[str], bool]:
+    """Return a test of paths by the text of a ``.gitignore``, as git understands it."""
+    from pathspec import GitIgnoreSpec
+
+    return GitIgnoreSpec.from_lines(text.splitlines()).match_file
 
 
 @lru_cache(maxsize=256)
@@ -56,7 +63,7 @@ def _compiled(pattern: str) -> Callable[[str], bool]:
 
 
 @lru_cache(maxsize=256)
-def _compiled_lines(lines: tuple[str, ...]) -> Callable[[str], bool]:
-    from pathspec import GitIgnoreSpec
+def _compiled_patterns(lines: tuple[str, ...]) -> Callable[[str], bool]:
+    from pathspec import PathSpec
 
-    return GitIgnoreSpec.from_lines(lines).match_file
+    return PathSpec.from_lines("gitignore", lines).match_file

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from contextlib import suppress
 
 import anyio
 
 from reeval.errors import InfrastructureError, Phase
-from reeval.grade.observing.paths import patterns_matcher
+from reeval.grade.observing.paths import ignored_matcher, patterns_matcher
 from reeval.protocols import Sandbox
 from reeval.run.judging.call import is_exact
 from reeval.run.room.faults import adapted
@@ -64,11 +63,11 @@ async def _visible(sandbox: Sandbox) -> list[str]:
                 break
     # The last piece is empty, or a name that was cut.
     names = sorted(name.decode("utf-8", "replace").removeprefix("./") for name in data.split(b"\0")[:-1])
-    ignored = None
-    with suppress(OSError):
-        lines = (await sandbox.read(".gitignore", MOST_BYTES)).decode("utf-8", "replace").splitlines()
-        ignored = patterns_matcher(lines) if any(line.strip() for line in lines) else None
-    return [name for name in names if ignored is None or not ignored(name)]
+    try:
+        ignored = ignored_matcher((await sandbox.read(".gitignore", MOST_BYTES)).decode("utf-8", "replace"))
+    except (OSError, ValueError):  # There is none, or one that git would not understand either.
+        return names
+    return [name for name in names if not ignored(name)]
 
 
 async def _text(sandbox: Sandbox, path: str) -> str | None:
