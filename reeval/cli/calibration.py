@@ -122,7 +122,7 @@ def _ready(planned: PlannedJudge) -> Masker:
 async def _ask(planned: PlannedJudge, examples: Sequence[Example], masker: Masker, root: Path) -> list[Measurement]:
     from reeval.models.kinds import KINDS
     from reeval.models.pool import ModelPool
-    from reeval.run.asking.calibrating import judge_examples
+    from reeval.run.asking.calibrating import Heartbeat, judge_examples
 
     def told(count: int) -> None:
         print_note(f"{count:,} of {len(examples):,} examples answered")
@@ -130,7 +130,7 @@ async def _ask(planned: PlannedJudge, examples: Sequence[Example], masker: Maske
     name = planned.model.name
     async with ModelPool({name: planned.model}, KINDS, os.environ, root) as pool:
         ask = partial(pool.answer, name)
-        return await judge_examples(ask, planned.judge, examples, masker, told, votes=planned.votes)
+        return await judge_examples(ask, planned.judge, examples, masker, Heartbeat(tell=told), votes=planned.votes)
 
 
 def _rated(example: Example, answer: Measurement, masker: Masker) -> Rated:

@@ -251,6 +251,16 @@ def test_no_answer_at_all_is_exit_3(root: Path) -> None:
     assert done.stdout.count("the server burns") == 6
 
 
+def test_the_projects_own_example_shows_what_its_scripted_judge_overlooks(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(Path(__file__).parents[2])
+    example = ("judge", "check", "evals/labelled/robust.jsonl", "--judge", "evals/judged.eval.py::robust")
+    done = reeval(*example, "--min-accuracy", "0.9")
+    assert done.exit_code == 1
+    assert "judge  robust\ncritic · passes from 0.5 · 12 of 12 examples answered" in done.stdout
+    assert "note: an assert is no answer to a missing name" in done.stdout
+    assert reeval(*example, "--min-accuracy", "0.6").exit_code == 0
+
+
 # --- what is refused ----------------------------------------------------------------------------------
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from functools import partial
 
 import anyio
@@ -13,12 +14,20 @@ from reeval.run.judging.measure import Ask, Measurement, judge_request, measure
 from reeval.schema.spec import Judge
 from reeval.secrets import Masker
 
-__all__ = ["judge_examples"]
+__all__ = ["Heartbeat", "judge_examples"]
 
 AT_ONCE = 40
 """Examples on their way at a time, so that memory stays bounded; the model's own limit decides how fast it goes."""
-HEARTBEAT = 60.0
-"""Seconds between two words on how far it is."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Heartbeat:
+    """Who is told how far the asking is."""
+
+    tell: Callable[[int], None]
+    """Takes how many examples are answered."""
+    every: float = 60.0
+    """Seconds."""
 
 
 async def judge_examples(
@@ -26,11 +35,11 @@ async def judge_examples(
     judge: Judge | str,
     examples: Sequence[Example],
     masker: Masker,
-    told: Callable[[int], None],
+    heartbeat: Heartbeat,
     *,
     votes: int = 1,
 ) -> list[Measurement]:
-    """Return a measurement for each example, in their order; ``told`` hears now and then how many there are.
+    """Return a measurement for each example, in their order.
 
     ``judge`` as a text is a bare question. Nothing but cancellation is raised.
     """
@@ -44,8 +53,8 @@ async def judge_examples(
 
     async def tell() -> None:
         while True:
-            await anyio.sleep(HEARTBEAT)
-            told(len(found))
+            await anyio.sleep(heartbeat.every)
+            heartbeat.tell(len(found))
 
     async with anyio.create_task_group() as around:
         around.start_soon(tell)
