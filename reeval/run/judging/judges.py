@@ -15,8 +15,9 @@ import msgspec
 
 from reeval.errors import InfrastructureError
 from reeval.grade.checks.entry import Entry
+from reeval.grade.observing.observe import described
 from reeval.protocols import ModelRequest, Picture
-from reeval.run.asking.material import Evidence, Section, sections
+from reeval.run.asking.material import Evidence, sections
 from reeval.run.asking.models import Models
 from reeval.run.judging.call import JudgeCall
 from reeval.run.judging.measure import Ballot, Measurement, judge_request, measure
@@ -47,6 +48,15 @@ class Bench(msgspec.Struct, frozen=True, kw_only=True):
     """Attached images by name. All three grow while the body runs."""
     waits: Callable[[], AbstractContextManager[None]]
     """Holds the attempt's time while its body waits for a model."""
+
+
+class _UnaskedError(Exception):
+    """A judge cannot be asked."""
+
+    def __init__(self, status: CheckStatus, why: str) -> None:
+        super().__init__(why)
+        self.status = status
+        self.why = why
 
 
 class _Case:
@@ -153,20 +163,14 @@ class Judges:
 
     async def _judge(self, case: _Case) -> None:
         call, bench = case.call, self._bench
-        why = NO_MODEL if call.model is None else bench.models.problem(call.model)
-        if why is not None:
-            self._end(case, CheckStatus.UNAVAILABLE, why, _record(case, error=why))
-            return
-        problem = case.problem or self._missing_pictures(call)
-        if problem is not None:
-            self._end(case, CheckStatus.ERRORED, problem, _record(case, error=problem))
-            return
-        assert call.model is not None
         began = monotonic()
-        shown = partial(self._request, case, self._pictures(call))
-        request = await anyio.to_thread.run_sync(shown)  # Masking and cutting megabytes would hold up everybody.
-        ask = partial(bench.models.answer, call.model, at_once=call.at_once)
-        found = await measure(ask, request, call.votes)
+        try:
+            model = self._model(call)
+            request = await self._request(case)
+        except _UnaskedError as unasked:
+            self._end(case, unasked.status, unasked.why, _record(case, error=unasked.why))
+            return
+        found = await measure(partial(bench.models.answer, model, at_once=call.at_once), request, call.votes)
         duration = round(monotonic() - began, 6)
         kept = bench.keep(f"judges/{self._cases.index(case) + 1}.json", _document(call, request, found))
         record = _record(case, found=found, duration=duration, kept=kept)
@@ -183,32 +187,47 @@ class Judges:
         message = self._bench.masker.text(text)
         case.entry.settle(Observation(status=status, measurement=score, message=message), record.duration)
 
-    def _request(self, case: _Case, pictures: Sequence[Picture]) -> ModelRequest:
-        call, bench = case.call, self._bench
-        shown: Sequence[Section] | None = call.material
-        if shown is None:
-            evidence = Evidence(
-                turns=call.turns,
-                commands=tuple(bench.commands),
-                observations=tuple(bench.observations),
-                contents=case.contents or {},
-                output=call.output,
-            )
-            shown = sections(evidence, call.state)
-        return judge_request(call.judge, shown, bench.masker, pictures)
+    def _model(self, call: JudgeCall) -> str:
+        why = NO_MODEL if call.model is None else self._bench.models.problem(call.model)
+        if call.model is None or why is not None:
+            raise _UnaskedError(CheckStatus.UNAVAILABLE, why or NO_MODEL)
+        return call.model
+
+    async def _request(self, case: _Case) -> ModelRequest:
+        if case.problem is not None:
+            raise _UnaskedError(CheckStatus.ERRORED, case.problem)
+        pictures, evidence = self._pictures(case.call), self._evidence(case)
+        try:
+            # In a thread: masking and cutting megabytes would hold up every other attempt.
+            return await anyio.to_thread.run_sync(_made, case.call, evidence, self._bench.masker, pictures)
+        except Exception as error:  # Such as a pattern of the state that is none.
+            why = f"what it is shown could not be made: {described(error)}"
+            raise _UnaskedError(CheckStatus.ERRORED, why) from error
+
+    def _evidence(self, case: _Case) -> Evidence:
+        return Evidence(
+            turns=case.call.turns,
+            commands=tuple(self._bench.commands),
+            observations=tuple(self._bench.observations),
+            contents=case.contents or {},
+            output=case.call.output,
+        )
 
     def _pictures(self, call: JudgeCall) -> list[Picture]:
-        names = self._bench.pictures if call.artifacts is True else call.artifacts or ()
-        return [self._bench.pictures[name] for name in names]
-
-    def _missing_pictures(self, call: JudgeCall) -> str | None:
+        there = self._bench.pictures
         if isinstance(call.artifacts, bool):
-            return None
-        missing = [name for name in call.artifacts if name not in self._bench.pictures]
-        if not missing:
-            return None
-        there = ", ".join(map(repr, self._bench.pictures)) or "none"
-        return f"no image {missing[0]!r} was attached (png, jpeg, webp or gif of at most 5 MiB); there are: {there}"
+            return list(there.values()) if call.artifacts else []
+        for name in call.artifacts:
+            if name not in there:
+                known = ", ".join(map(repr, there)) or "none"
+                why = f"no image {name!r} was attached (png, jpeg, webp or gif of at most 5 MiB); there are: {known}"
+                raise _UnaskedError(CheckStatus.ERRORED, why)
+        return [there[name] for name in call.artifacts]
+
+
+def _made(call: JudgeCall, evidence: Evidence, masker: Masker, pictures: Sequence[Picture]) -> ModelRequest:
+    shown = sections(evidence, call.state) if call.material is None else call.material
+    return judge_request(call.judge, shown, masker, pictures)
 
 
 def _facts(call: JudgeCall, found: Measurement) -> str:
