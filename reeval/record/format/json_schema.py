@@ -56,28 +56,32 @@ def schema_text() -> str:
 def _structs(roots: tuple[type, ...]) -> list[type]:
     """Return every struct that is part of the roots."""
     found: dict[type, None] = {}
-
-    def visit(kind: msgspec.inspect.Type) -> None:
+    waiting = [msgspec.inspect.type_info(root) for root in reversed(roots)]
+    while waiting:
+        kind = waiting.pop()
         if isinstance(kind, msgspec.inspect.StructType):
             if kind.cls in found:
-                return
+                continue
             found[kind.cls] = None
-            for field in kind.fields:
-                visit(field.type)
-        elif isinstance(kind, msgspec.inspect.UnionType):
-            for part in kind.types:
-                visit(part)
-        elif isinstance(kind, msgspec.inspect.ListType | msgspec.inspect.VarTupleType):
-            visit(kind.item_type)
-        elif isinstance(kind, msgspec.inspect.DictType):
-            visit(kind.value_type)
-        elif isinstance(kind, msgspec.inspect.TupleType):
-            for part in kind.item_types:
-                visit(part)
-
-    for root in roots:
-        visit(msgspec.inspect.type_info(root))
+        waiting += reversed(_parts(kind))
     return list(found)
+
+
+def _parts(kind: msgspec.inspect.Type) -> list[msgspec.inspect.Type]:
+    """Return the types that a type is made of."""
+    match kind:
+        case msgspec.inspect.StructType():
+            return [field.type for field in kind.fields]
+        case msgspec.inspect.UnionType():
+            return list(kind.types)
+        case msgspec.inspect.ListType() | msgspec.inspect.VarTupleType():
+            return [kind.item_type]
+        case msgspec.inspect.DictType():
+            return [kind.value_type]
+        case msgspec.inspect.TupleType():
+            return list(kind.item_types)
+        case _:
+            return []
 
 
 def _describe(cls: type, schema: dict[str, Any]) -> None:
