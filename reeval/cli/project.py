@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from reeval.protocols import Catalog, ModelKind
+from reeval.protocols import Catalog
 
 if TYPE_CHECKING:
     from reeval.plan.config import Config
@@ -27,43 +25,18 @@ class Project:
     store: RunStore
 
 
-_MODEL_KINDS = {
-    "anthropic": "reeval.models.anthropic",
-    "fake": "reeval.models.fake",
-    "google": "reeval.models.google",
-    "openai": "reeval.models.openai",
-    "openai-chat": "reeval.models.openai_chat",
-}
-
-
-class _ModelKinds(Mapping[str, ModelKind]):
-    """The kinds of models, each loaded when it is asked for: most runs need none."""
-
-    def __getitem__(self, name: str) -> ModelKind:
-        kind: ModelKind = import_module(_MODEL_KINDS[name]).KIND
-        return kind
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(_MODEL_KINDS)
-
-    def __len__(self) -> int:
-        return len(_MODEL_KINDS)
-
-    def __contains__(self, name: object) -> bool:
-        return name in _MODEL_KINDS
-
-
 def build_catalog() -> Catalog:
     """Return every kind of harness, sandbox and model there is."""
     from reeval.harnesses.command import KIND as COMMAND
     from reeval.harnesses.fake import KIND as FAKE
+    from reeval.models.kinds import KINDS
     from reeval.sandboxes.local import LocalSandboxKind
 
     local = LocalSandboxKind()
     return Catalog(
         harnesses={kind.name: kind for kind in (COMMAND, FAKE)},
         sandboxes={local.name: local},
-        models=_ModelKinds(),
+        models=KINDS,
     )
 
 
