@@ -20,12 +20,14 @@ IMPORTS = {
     "jinja2": "import jinja2",
     "jsonschema": "import jsonschema",
     "msgspec": "import msgspec",
+    "numpy": "import numpy",
     "pathspec": "import pathspec",
     "pydantic": "from pydantic import TypeAdapter",
     "pydantic_core": "import pydantic_core",
     "python-dotenv": "import dotenv",
     "rapidfuzz": "from rapidfuzz.distance import Levenshtein",
     "rich": "import rich.console, rich.live, rich.text",
+    "scipy": "import scipy.special",
     "typer": "import typer",
 }
 """Distribution → the import that reeval makes of it."""

@@ -52,6 +52,8 @@ HOMES = {
         "reeval/cli/",
     ),
     "rapidfuzz": ("reeval/grade/",),
+    "numpy": ("reeval/grade/compared/",),
+    "scipy": ("reeval/grade/compared/",),
     "jsonschema": ("reeval/grade/", "reeval/models/"),
     "pathspec": ("reeval/grade/", "reeval/sandboxes/", "reeval/environments/"),
     "dotenv": ("reeval/cli/",),
@@ -125,7 +127,7 @@ def test_folders_stay_small() -> None:
 
 
 def loaded_by(code: str) -> set[str]:
-    heavy = "pydantic anyio docker duckdb genai_prices httpx2 rich typer jinja2 pyarrow msgspec"
+    heavy = "pydantic anyio docker duckdb genai_prices httpx2 rich typer jinja2 pyarrow msgspec numpy scipy"
     script = f"{code}\nimport sys; print(*[m for m in {heavy.split()!r} if m in sys.modules])"
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True, cwd=ROOT)
     return set(done.stdout.splitlines()[-1].split()) if done.stdout.strip() else set()

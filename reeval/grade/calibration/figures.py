@@ -7,7 +7,7 @@ from collections.abc import Hashable, Mapping, Sequence
 from math import fsum, sqrt
 from typing import TypeVar
 
-__all__ = ["Scores", "accuracy", "bias", "kappa", "mean_error", "rank_correlation"]
+__all__ = ["Scores", "accuracy", "bias", "kappa", "mean_error", "rank_correlation", "ranks"]
 
 Label = TypeVar("Label", bound=Hashable)
 Scores = tuple[float, float]
@@ -55,7 +55,7 @@ def rank_correlation(pairs: Sequence[Scores]) -> float | None:
 
     None where one side has only equal values: there is no order to agree with.
     """
-    ones, others = _ranks([one for one, _ in pairs]), _ranks([other for _, other in pairs])
+    ones, others = ranks([one for one, _ in pairs]), ranks([other for _, other in pairs])
     middle = (len(pairs) + 1) / 2
     spread = fsum((rank - middle) ** 2 for rank in ones) * fsum((rank - middle) ** 2 for rank in others)
     if not spread:
@@ -64,8 +64,8 @@ def rank_correlation(pairs: Sequence[Scores]) -> float | None:
     return max(-1.0, min(1.0, together / sqrt(spread)))  # rounding must not leave the range
 
 
-def _ranks(values: Sequence[float]) -> list[float]:
-    """Return the rank of each value, from 1."""
+def ranks(values: Sequence[float]) -> list[float]:
+    """Return the rank of each value, from 1; equal values share the mean of theirs."""
     counts = Counter(values)
     rank: dict[float, float] = {}
     below = 0

@@ -23,8 +23,8 @@ _DEFINED = 0.9
 """The share of resamples that must have the figure."""
 
 
-def wilson(successes: int, total: int) -> Interval | None:
-    """Return the score interval of a share; None of nothing.
+def wilson(successes: float, total: int) -> Interval | None:
+    """Return the score interval of a share; None of nothing. ``successes`` may be a mean times ``total``.
 
     Source: Wilson, "Probable inference, the law of succession, and statistical inference", 1927.
     """
