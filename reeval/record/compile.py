@@ -183,8 +183,15 @@ class _Fold:
             ],
             attempts=[self._answered(entry) for _, entry in self.entries],
             questions=[question.record(planned) for question in self.questions],
-            answers=sorted(self.pairs, key=lambda pair: pair.question),
+            answers=self._pairs(),
         )
+
+    def _pairs(self) -> list[PairRecord]:
+        """Return the pairs in the order of the plan; attempts are in theirs by now."""
+        if not self.pairs:
+            return []
+        places = {entry.attempt: place for place, (_, entry) in enumerate(self.entries)}
+        return sorted(self.pairs, key=lambda pair: (pair.question, pair.factor, places[pair.left], places[pair.right]))
 
     def _answered(self, entry: AttemptEntry) -> AttemptEntry:
         answers = self.answers.get(entry.attempt)

@@ -62,8 +62,9 @@ def _parts(environment: Environment) -> Iterator[str | None]:
     for skill in environment.skills:
         yield skill.name
         for path in (skill.path, skill.url):
-            yield path
-            yield path and path.rstrip("/").rpartition("/")[2]
+            if path is not None:
+                yield path.rstrip("/")
+                yield path.rstrip("/").rpartition("/")[2]
     if environment.workspace is not None:
         yield environment.workspace.path
         yield environment.workspace.git
