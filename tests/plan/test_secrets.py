@@ -51,7 +51,6 @@ def test_what_only_a_later_version_runs_is_told_with_the_evals(tmp_path):
         "running what these evals ask for is not in this version yet; --dry-run shows their plan:\n"
         f"  compare: {FILE}:1 'compared', {FILE}:10 'more 10', {FILE}:11 'more 11', {FILE}:12 'more 12', "
         f"{FILE}:13 'more 13' and 6 more\n"
-        f"  questions: {FILE}:1 'compared', {FILE}:2 'asked'\n"
         f"  runs = {{until_decided = …}}: {FILE}:3 'many'\n"
         f"  runs = {{best_of = …}}: {FILE}:4 'best'"
     )
