@@ -19,6 +19,7 @@ from reeval.schema.observation import CheckStatus
 from reeval.schema.plan import NO_ENVIRONMENT
 from reeval.schema.recorded.answers import AnswerRecord, JudgmentRecord, PairRecord, QuestionRecord
 from reeval.schema.recorded.files import FileRef
+from reeval.schema.recorded.lifts import LiftRecord
 from reeval.schema.spec import EvalKind
 from reeval.schema.transcript import CommandResult, Turn
 from reeval.usage import Usage
@@ -312,6 +313,8 @@ class EvalRecord(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     task: str = ""
     cells: list[CellRecord] = []
     attempts: list[AttemptEntry] = []
+    lifts: list[LiftRecord] = []
+    """Of a compare: one for each variant and harness, then the stratified ones."""
     questions: list[QuestionRecord] = []
     answers: list[PairRecord] = []
     """Of the pairwise questions; those about one attempt stand beside it."""
@@ -372,6 +375,8 @@ class RunRecord(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """As a person would type it; empty: everything."""
     totals: Totals
     evals: list[EvalRecord]
+    lifts: list[LiftRecord] = []
+    """Pooled by eval, where several evals compare the same environments."""
     remarks: list[str] = []
     """What the run says about the evals themselves."""
     notes: list[str] = []
