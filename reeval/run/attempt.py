@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
-from typing import Any
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
 import anyio
 import msgspec
@@ -22,8 +23,6 @@ from reeval.run.body.handles import BlockingHandle, BlockingScoredHandle, Handle
 from reeval.run.body.invoke import BodyEnd, BodyRun, run_body
 from reeval.run.body.notes import Notes
 from reeval.run.body.workspace import WorkspaceCalls
-from reeval.run.judging.contents import workspace_contents
-from reeval.run.judging.judges import Bench, Judges
 from reeval.run.room.clock import Clock
 from reeval.run.room.conversation import Conversation
 from reeval.run.room.room import AttemptRoom, RoomRequest
@@ -35,6 +34,9 @@ from reeval.schema.spec import EvalKind, EvalSpec
 from reeval.schema.transcript import Channel, Turn
 from reeval.secrets import Masker
 from reeval.usage import Usage
+
+if TYPE_CHECKING:
+    from reeval.run.judging.judges import Bench, Judges
 
 __all__ = ["AttemptJob", "AttemptResult", "run_attempt"]
 
@@ -89,18 +91,20 @@ async def run_attempt(job: AttemptJob, recorder: Recorder, collected: Callable[[
             end = await run_body(work.body, blocking=job.spec.blocking)
             await work.end_cut_turn(end)
             failure = work.failure(end)
-            if work.judged(failure):
-                await work.judges.collect()
+            judges = work.judges_to_ask(failure)
+            if judges is not None:
+                await judges.collect()
         finally:
             with anyio.CancelScope(shield=True):
                 work.notes.diagnostics += await work.room.close()
         work.context.settle()
-        if work.judged(failure):
+        if judges is not None:
             collected()
-            await work.judges.settle()
+            await judges.settle()
     finally:
-        with anyio.CancelScope(shield=True):
-            await work.judges.close()
+        if work.judges is not None:
+            with anyio.CancelScope(shield=True):
+                await work.judges.close()
     return AttemptResult(record=work.record(started_at, failure), start_failed=work.start_failed)
 
 
@@ -118,7 +122,9 @@ class _Work:
         self.notes = Notes(lambda name, data: recorder.artifact(attempt, name, data))
         self.log = Excerpt(LOG_LIMIT)
         self.workspace = WorkspaceCalls(self.room)
-        self.judges = Judges(self._bench(recorder))
+        self.judges: Judges | None = None
+        """None: no judge was called."""
+        self._keep = partial(recorder.document, attempt)
         self.context = self._context()
         self.body = BodyRun(
             name=attempt.key,
@@ -141,28 +147,41 @@ class _Work:
             notes=self.notes,
             conversation=self.conversation,
             workspace=self.workspace,
-            judges=self.judges,
+            judges=self._judges,
         )
         return Context(body, _HANDLES[self._job.spec.kind, self._job.spec.blocking])
 
-    def _bench(self, recorder: Recorder) -> Bench:
+    def _judges(self) -> Judges:
+        """Return the attempt's judges, made with the first: most attempts have none."""
+        if self.judges is None:
+            from reeval.run.judging.judges import Judges
+
+            self.judges = Judges(self._bench())
+        return self.judges
+
+    def _bench(self) -> Bench:
+        from reeval.run.judging.contents import workspace_contents
+        from reeval.run.judging.judges import Bench
+
+        async def contents(wanted: Sequence[str]) -> dict[str, str | None]:
+            return await workspace_contents(await self.room.sandbox(), wanted)
+
         return Bench(
             models=self._job.models,
             masker=self._job.masker,
-            keep=lambda path, data: recorder.document(self._job.attempt, path, data),
-            contents=self._contents,
+            keep=self._keep,
+            contents=contents,
             commands=self.workspace.ran,
             observations=self.notes.observations,
             pictures=self.notes.pictures,
             waits=self.clock.paused,
         )
 
-    async def _contents(self, wanted: Sequence[str]) -> dict[str, str | None]:
-        return await workspace_contents(await self.room.sandbox(), wanted)
-
-    def judged(self, failure: AttemptFailure | None) -> bool:
-        """Say whether judges are still to be asked: nothing that they say changes an attempt whose machinery failed."""
-        return self.judges.waiting and (failure is None or failure.phase is None)
+    def judges_to_ask(self, failure: AttemptFailure | None) -> Judges | None:
+        """Return the judges when some are still to be asked: nothing they say changes what the machinery failed."""
+        if self.judges is None or not self.judges.waiting or (failure is not None and failure.phase is not None):
+            return None
+        return self.judges
 
     @property
     def start_failed(self) -> bool:
@@ -238,8 +257,8 @@ class _Work:
             observations=self.notes.observations,
             diagnostics=self.notes.diagnostics,
             artifacts=self.notes.artifacts,
-            judgments=self.judges.judgments(self.ledger.sealed),
-            usage=_usage(turns) + self.judges.usage(),
+            judgments=self.judges.judgments(self.ledger.sealed) if self.judges else [],
+            usage=_usage(turns) + (self.judges.usage() if self.judges else []),
             model=turns[-1].model if turns else None,
             start_duration=self.room.start_duration and round(self.room.start_duration, 6),
             tries=self._job.tries,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import signal
+import sys
 from collections.abc import Iterator
 from typing import Any
 
@@ -136,6 +137,21 @@ def test_two_megabytes_with_a_fake_end_and_orders_are_sent_as_bounded_data(shell
     assert 190_000 < len(sent(server)) < 220_000
     assert "1,800,0" in sent(server)
     assert "bytes left out here" in sent(server)
+
+
+def test_a_run_without_judges_loads_nothing_that_speaks_to_models(shell: Shell, server: ModelServer) -> None:
+    source = EVAL.replace('    c.judge("Does it greet?").gate(0.7)\n', "    c.check(1, equals(1))\n")
+    judging(shell, server, source=source)
+    config = (shell.root / "reeval.config.toml").read_text().replace('judge = "judged/some-model"\n', "")
+    shell.write("reeval.config.toml", config.partition("[provider")[0])
+    code = (
+        "import sys\nsys.argv = ['reeval', 'run', '-q']\nfrom reeval.__main__ import main\n"
+        "try:\n    main()\nexcept SystemExit as end:\n    assert not end.code, end.code\n"
+        "found = [name for name in sys.modules if name.startswith(('httpx', 'reeval.models.', 'reeval.run.judging'))]\n"
+        "print('loaded', *found)"
+    )
+    done = shell.run_program(sys.executable, "-c", code)
+    assert done.stdout.splitlines()[-1] == "loaded reeval.models.kinds", done
 
 
 # --- before the run -------------------------------------------------------------------------------------

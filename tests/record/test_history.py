@@ -29,6 +29,7 @@ from reeval.schema.record import (
     RunState,
     SpenderUsage,
 )
+from reeval.schema.recorded.answers import JudgmentRecord, JudgmentVote
 from reeval.schema.transcript import Changes, FileChange, ToolCall
 from reeval.secrets import Masker
 from reeval.usage import Usage
@@ -87,7 +88,47 @@ def rich_attempt() -> Any:
     )
 
 
+def judged_attempt() -> Any:
+    votes = [JudgmentVote(score=score, reason="r") for score in (0.2, 0.5, 0.9)]
+    kept = FileRef(file="a/judges/1.json", bytes=1, sha256="0")
+    return attempt(
+        1,
+        judgments=[
+            JudgmentRecord(
+                label="kind",
+                question="Be kind.\0",
+                judge="kind",
+                model="p/m",
+                served="m-1",
+                score=0.5,
+                reason="x" * 5000,
+                votes=votes,
+                spread=0.7,
+                usage=Usage(input=10, output=5, cost=0.25),
+                duration=1.5,
+                input=kept,
+            ),
+            JudgmentRecord(label="Short?", question="Short?", error="no judge model"),
+            JudgmentRecord(label="One?", question="One?", model="p/m", score=1.0, reason="Yes."),
+        ],
+    )
+
+
 # --- what it holds ------------------------------------------------------------------------------------
+
+
+def test_judgments_have_a_row_each_also_from_a_file(store: RunStore, ask: Asked) -> None:
+    record(store, judged_attempt())
+    sql = "SELECT n, label, judge, question, model, served, score, votes, spread, error, duration, input, tokens, cost"
+    assert ask(f"{sql} FROM judgments ORDER BY n") == [
+        (1, "kind", "kind", "Be kind.\\0", "p/m", "m-1", 0.5, 3, 0.7, None, 1.5, "a/judges/1.json", 15, 0.25),
+        (2, "Short?", None, "Short?", None, None, None, None, None, "no judge model", None, None, None, None),
+        (3, "One?", None, "One?", "p/m", None, 1.0, 1, None, None, None, None, None, None),
+    ]
+    assert ask("SELECT length(reason) < 1100, reason LIKE '%characters cut%' FROM judgments WHERE n = 1") == [
+        (True, True)
+    ]
+    assert ask("SELECT count(*) FROM judgments JOIN attempts USING (run_id, eval, attempt_id)") == [(3,)]
 
 
 def test_every_table_has_the_rows_of_a_run(store: RunStore, ask: Asked) -> None:

@@ -7,6 +7,7 @@ import pytest
 from reeval.record.format import parts
 from reeval.record.format.parts import FILE_LIMIT, cut_bytes, folder, numbered, safe_name, with_parts_as_files
 from reeval.schema.record import FileRef
+from reeval.schema.recorded.answers import JudgmentRecord
 from tests.record.samples import attempt, big_turn, check, turn
 
 
@@ -84,6 +85,15 @@ def test_a_part_is_measured_in_bytes() -> None:
     record, files = kept(attempt(1, diff="é" * 2049, checks=[check("é" * 200) for _ in range(10)]))
     assert sorted(files) == [parts.CHECKS, parts.DIFF]
     assert record.turns == [turn()]
+
+
+def test_judgments_over_the_limit_become_a_file_that_reads_back() -> None:
+    short, long = JudgmentRecord(label="a", question="a?"), JudgmentRecord(label="b", question="b?", reason="r" * 5000)
+    record, files = kept(attempt(1, judgments=[short], log="l" * 5000))
+    assert record.judgments == [short]
+    record, files = kept(attempt(1, judgments=[short, long]))
+    assert isinstance(record.judgments, FileRef)
+    assert parts.decode_judgments(files[parts.JUDGMENTS][0]) == [short, long]
 
 
 def test_a_huge_part_is_cut_and_says_so() -> None:

@@ -17,6 +17,7 @@ from reeval.schema.record import (
     ScoreState,
     SpenderUsage,
 )
+from reeval.schema.recorded.answers import JudgmentRecord, JudgmentVote
 from reeval.schema.transcript import (
     Changes,
     Channel,
@@ -133,6 +134,50 @@ usage
   spender  model       input  output  cache read  cache write  reasoning  cost
   agent    scripted-1  3.0k   100     ·           ·            ·          $0.01"""  # noqa: E501 - the whole text as it is
     )
+
+
+def judgment(label: str, **more: object) -> JudgmentRecord:
+    return JudgmentRecord(label=label, question=label, **more)  # type: ignore[arg-type]
+
+
+def test_judgments_say_who_measured_what_and_where_it_is_kept() -> None:
+    votes = [JudgmentVote(score=0.25, reason="It is rude."), JudgmentVote(score=0.5, reason="So so.\x1b[2J")]
+    kept = FileRef(file="greet/terse/-/fake/1/judges/1.json", bytes=9, sha256="0")
+    record = attempt(
+        judgments=[
+            judgment("kind", model="p/m", served="m-1", score=0.8, reason="It is kind.", duration=1.5, input=kept),
+            judgment("short", model="p/m", score=0.25, spread=0.25, votes=votes, usage=Usage(input=900, output=100)),
+            judgment("true", model="p/m", error="vote 2 of 3: overloaded", votes=votes[:1]),
+            judgment("new", error="no judge model: set judge.model"),
+        ]
+    )
+    lines = attempt_screen(run(evaluated()), record, Page())
+    start = lines.index("judgments")
+    assert lines[start : start + 16] == [
+        "judgments",
+        "  kind",
+        "    0.8 · p/m · served by m-1 · 1.5 s",
+        "    It is kind.",
+        "    sent and answered: greet/terse/-/fake/1/judges/1.json",
+        "  short",
+        "    0.25 · p/m · 2 votes, spread 0.25 · 1.0k tokens",
+        "    0.25  It is rude.",
+        "    0.5  So so.\\x1b[2J",
+        "  true",
+        "    no score · p/m",
+        "    0.25  It is rude.",
+        "    vote 2 of 3: overloaded",
+        "  new",
+        "    no score · no model",
+        "    no judge model: set judge.model",
+    ]
+
+
+def test_judgments_are_read_from_their_file() -> None:
+    record = attempt(judgments=FileRef(file="judgments.json", bytes=9, sha256="0"))
+    shown = attempt_screen(run(evaluated()), record, Page(reader=Reader(judgments=[judgment("kind", score=1.0)])))
+    assert "  kind" in shown
+    assert "judgments" not in attempt_screen(run(evaluated()), record, Page())
 
 
 def test_a_scored_attempt_says_its_score_and_verdict() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Coroutine, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
-from typing import Any, Generic, NoReturn, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, NoReturn, TypeVar
 
 import msgspec
 
@@ -18,13 +18,14 @@ from reeval.run.body.calls import Call, Calls
 from reeval.run.body.handles import PointsHandle
 from reeval.run.body.notes import Notes
 from reeval.run.body.workspace import FileFault, WorkspaceCalls
-from reeval.run.judging.call import judge_call
-from reeval.run.judging.judges import Judges
 from reeval.run.room.conversation import Conversation
 from reeval.run.room.server import BackgroundServer
 from reeval.schema.plan import PlannedAttempt, PlannedCell
 from reeval.schema.spec import Judge
 from reeval.schema.transcript import CommandResult, Turn
+
+if TYPE_CHECKING:
+    from reeval.run.judging.judges import Judges
 
 __all__ = ["Body", "Context"]
 
@@ -42,7 +43,8 @@ class Body(msgspec.Struct, frozen=True, kw_only=True):
     notes: Notes
     conversation: Conversation
     workspace: WorkspaceCalls
-    judges: Judges
+    judges: Callable[[], Judges]
+    """The attempt's judges, made with the first."""
 
 
 class Context(Generic[H]):
@@ -135,15 +137,17 @@ class Context(Generic[H]):
         self, judge: Judge | str, material: Mapping[str, Any] | None = None, *, on: Any = ..., **options: Any
     ) -> H:
         """Register one measurement by a model."""
+        from reeval.run.judging.call import judge_call
+
         self._calls.check_open("judge")
-        line = self._calls.line()
+        line, judges = self._calls.line(), self._body.judges()
         try:
             call = judge_call(judge, material, on, options, self._body.attempt.eval.judge, self.turns)
-            self._body.judges.check(call)
+            judges.check(call)
         except UsageError as error:
             raise UsageError(f"{self._ledger.place(line)}{error}") from None
         entry = self._ledger.pending("judge", call.question, line, measures=True, threshold=call.threshold)
-        return self._make_handle(entry, self._calls, self._body.judges.add(call, entry))
+        return self._make_handle(entry, self._calls, judges.add(call, entry))
 
     def score(self, points: float) -> PointsHandle:
         """Contribute points directly."""
