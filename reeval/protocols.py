@@ -283,7 +283,7 @@ class ModelKind:
 
 @dataclass(frozen=True, kw_only=True)
 class Catalog:
-    """Every kind of harness and sandbox there is, by name."""
+    """Every kind of harness, sandbox and model there is, by name."""
 
     harnesses: Mapping[str, HarnessKind]
     sandboxes: Mapping[str, SandboxKind]

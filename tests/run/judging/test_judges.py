@@ -430,7 +430,7 @@ def test_the_agents_own_timeout_stays_a_fail_with_a_judge(stage: Stage) -> None:
         await anyio.sleep(60 if prompt == "More." else 0)
         return Turn(prompt=prompt, message="Done.")
 
-    stage.harnesses, stage.timeout = {"terse": ScriptedHarness(endless)}, 0.2
+    stage.harnesses, stage.timeout = {"terse": ScriptedHarness(endless)}, 1.0
     record = judged(stage, 'c.judge("Is it kind?").gate()\nawait c.send("More.")')
     assert record.failure is not None
     assert (record.outcome, record.failure.reason) == (Outcome.FAIL, "timeout")
@@ -439,14 +439,14 @@ def test_the_agents_own_timeout_stays_a_fail_with_a_judge(stage: Stage) -> None:
 
 def test_waiting_for_a_judge_is_not_the_attempts_time(stage: Stage) -> None:
     async def slow(_request: ModelRequest) -> Mapping[str, Any]:
-        await anyio.sleep(0.4)
+        await anyio.sleep(1.5)
         return {"score": 1, "reason": ""}
 
-    stage.model.reply, stage.timeout = slow, 0.3
+    stage.model.reply, stage.timeout = slow, 1.4
     record = judged(stage, 'await c.judge("Is it kind?").gate().or_stop()')
     assert record.outcome is Outcome.PASS
-    assert record.duration < 0.3
-    assert (record.judgments[0].duration or 0) >= 0.4
+    assert record.duration < 1.4
+    assert (record.judgments[0].duration or 0) >= 1.5
 
 
 def test_a_body_that_gives_a_judge_up_asks_it_no_second_time(stage: Stage) -> None:
@@ -541,23 +541,20 @@ def test_a_record_that_cannot_be_written_ends_the_run(stage: Stage) -> None:
 def test_a_stopped_run_leaves_no_judge_asking(stage: Stage) -> None:
     ended: list[str] = []
 
-    async def hangs(_request: ModelRequest) -> Mapping[str, Any]:
+    async def reply(_request: ModelRequest) -> Mapping[str, Any]:
+        if len(stage.model.requests) == 3:
+            return {"score": 0, "reason": "No."}  # the others are being asked
         try:
-            await anyio.sleep(60)
+            await anyio.sleep_forever()
         finally:
             ended.append("cancelled")
         raise AssertionError("it never wakes up")
 
-    stage.model.reply = hangs
+    stage.model.reply = reply
     stage.runs, stage.judge, stage.changes = 3, {"model": "fake"}, {"max_failures": 1}
-    stage.run(
-        source(
-            'if c.run < 3:\n    c.judge("Is it kind?").gate()\n'
-            'else:\n    await c.exec("sleep 0.1")\n    c.check(1, equals(2))'
-        )
-    )
+    stage.run(source('c.judge("Is it kind?").gate()'))
     assert ended == ["cancelled", "cancelled"]
-    assert [record.run for record in stage.recorder.records] == [3]
+    assert [record.outcome for record in stage.recorder.records] == [Outcome.FAIL]
 
 
 def test_two_megabytes_with_a_fake_end_and_orders_are_cut_and_stay_data(stage: Stage) -> None:
