@@ -30,6 +30,8 @@ __all__ = ["Ask", "Asker", "asking"]
 
 Ask = Callable[[str, ModelRequest], Awaitable[ModelReply]]
 """Asks the model of that name; raises ``InfrastructureError``."""
+AHEAD = 2
+"""Workers for each call that may run: half of them read and write while the other half waits for models."""
 WARNINGS = 5
 """Model errors that are told one by one."""
 ERROR_LIMIT = 1000
@@ -59,7 +61,7 @@ class _Open(msgspec.Struct):
 
 
 class Asker:
-    """Asks at most so many questions at once: a worker makes one call at a time, and ends when nothing waits."""
+    """Makes at most so many calls at once: a worker asks one question after the other, and ends when none waits."""
 
     def __init__(self, plan: Plan, tools: Tools, ask: Ask, broken: Callable[[RecordError], None]) -> None:
         questions = [question for planned in plan.evals for question in planned.questions]
@@ -67,7 +69,7 @@ class Asker:
         self._tools = tools
         self._ask = ask
         self._broken = broken
-        self._workers = max((question.max_concurrent for question in questions), default=0)
+        self._calls = anyio.CapacityLimiter(max((question.max_concurrent for question in questions), default=1))
         self._working = 0
         self._waiting: deque[Callable[[], Awaitable[None]]] = deque()
         self._tasks: TaskGroup | None = None
@@ -124,7 +126,7 @@ class Asker:
 
     def _add(self, job: Callable[[], Awaitable[None]]) -> None:
         self._waiting.append(job)
-        if self._tasks is not None and self._working < self._workers:
+        if self._tasks is not None and self._working < AHEAD * self._calls.total_tokens:
             self._working += 1
             self._tasks.start_soon(self._work)
 
@@ -142,7 +144,8 @@ class Asker:
         """Return the reply, or why there is none."""
         assert question.model is not None  # the plan has no question without one
         try:
-            return await self._ask(question.model, request)
+            async with self._calls:
+                return await self._ask(question.model, request)
         except InfrastructureError as error:
             return bounded(error.reason, ERROR_LIMIT)
         except Exception as error:  # noqa: BLE001 - a defect of a model's adapter must not end a run that is measured
@@ -160,8 +163,10 @@ class Asker:
         reply = await self._called(question, request)
         answer = Answer(error=reply) if isinstance(reply, str) else read_answer(question, reply.data)
         said = None if isinstance(reply, str) else reply
+        keep = partial(keep_answer, recorder, (attempt, number), request, shown.files, said, answer.error)
         record = _record(attempt, number, answer, said, began)
-        ref = keep_answer(recorder, (attempt, number), request, shown.files, said, answer.error)
+        with anyio.CancelScope(shield=True):  # What was answered and paid for is kept, also on an interruption.
+            ref = await anyio.to_thread.run_sync(keep)
         self._answered(msgspec.structs.replace(record, input=ref))
 
     def _prepared(self, attempt: PlannedAttempt, question: PlannedQuestion) -> tuple[ModelRequest, Shown]:
