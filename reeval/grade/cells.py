@@ -16,7 +16,7 @@ from reeval.schema.plan import PlannedCell, PlannedEval
 from reeval.schema.record import AttemptRecord, CellRecord, EvalRecord, GateResult, Outcome, RunState, Totals
 from reeval.usage import Usage
 
-__all__ = ["CellFold", "TotalsFold", "gate_of", "run_exit_code"]
+__all__ = ["CellFold", "TotalsFold", "agent_cost", "agent_tokens", "gate_of", "run_exit_code"]
 
 _AGENTS_OWN = frozenset({Outcome.PASS, Outcome.FAIL, Outcome.REVIEW, Outcome.SCORED})
 """Outcomes that say something about the agent; errors and skips are shown beside them."""
@@ -65,10 +65,10 @@ class CellFold:
         self._verdict_failed += attempt.outcome == Outcome.SCORED and attempt.verdict == "fail"
         self._body_errors += attempt.failure is not None and attempt.failure.phase == Phase.BODY
         self._subject = attempt.subject or self._subject
-        self._costs.add(_spent(attempt, _cost, agent_only=True))
+        self._costs.add(agent_cost(attempt))
         if attempt.outcome in _AGENTS_OWN:
             self._durations.add(attempt.duration)
-            self._tokens.add(_spent(attempt, _tokens, agent_only=True))
+            self._tokens.add(agent_tokens(attempt))
         if attempt.outcome == Outcome.SCORED:
             self._score += Fraction(attempt.score or 0)
 
@@ -178,6 +178,16 @@ def run_exit_code(evals: Iterable[EvalRecord], state: RunState) -> ExitCode:
     if state == RunState.FAILED or any(gate.undecided for gate in gates):
         return ExitCode.UNDECIDED
     return ExitCode.OK
+
+
+def agent_tokens(attempt: AttemptRecord) -> float | None:
+    """Return the agent's tokens of one attempt, cache included; None: not all of them are known."""
+    return _spent(attempt, _tokens, agent_only=True)
+
+
+def agent_cost(attempt: AttemptRecord) -> float | None:
+    """Return the agent's dollars of one attempt; None: not all of them are known."""
+    return _spent(attempt, _cost, agent_only=True)
 
 
 def _spent(attempt: AttemptRecord, amount: Callable[[Usage], float | None], *, agent_only: bool) -> float | None:
