@@ -22,6 +22,7 @@ __all__ = [
     "FEWEST_ATTEMPTS",
     "FEWEST_CASES",
     "CaseDifference",
+    "Difference",
     "Doubt",
     "Lift",
     "Part",
@@ -116,25 +117,31 @@ class CaseDifference:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Part:
-    """One eval's difference, with what chance alone would make of it."""
+class Difference:
+    """What is known of a variant minus its control before it is judged."""
 
     difference: float
     interval: Interval | None
     tested: float
     """The difference as the test sees it."""
-    null: Null
     decided: tuple[int, int]
     cases: int | None = None
 
 
-def lift(control: Side, variant: Side, *, scored: bool = False, seed: str) -> Lift:
+@dataclass(frozen=True, kw_only=True)
+class Part(Difference):
+    """The difference of one eval, with what chance alone would make of it."""
+
+    null: Null
+
+
+def lift(control: Side, variant: Side, *, scored: bool = False, seed: str, level: float = LEVEL) -> Lift:
     """Return the lift of one eval on one harness; ``seed`` is the run's id.
 
     Passes without cases are tested by Boschloo's test, with cases by flipping the signs of theirs; scores without cases
-    by exchanging attempts between the sides.
+    by exchanging attempts between the sides. A ``level`` below 5 % widens the interval of cases as well.
     """
-    part = part_of(control, variant, scored=scored, seed=seed)
+    part = part_of(control, variant, scored=scored, seed=seed, level=level)
     if part is None:
         return nothing(control.decided, variant.decided)
     if scored or part.cases is not None:
@@ -143,7 +150,7 @@ def lift(control: Side, variant: Side, *, scored: bool = False, seed: str) -> Li
         passes = [int(sum(side.attempts[None])) for side in (control, variant)]
         p = boschloo((passes[0], part.decided[0]), (passes[1], part.decided[1]))
     doubt = _doubt(part, body_errors=control.body_errors or variant.body_errors)
-    said, doubt = judged(part.difference, part.interval, part.tested, p, doubt)
+    said, doubt = judged(part, p, doubt, level)
     return Lift(
         lift=part.difference,
         interval=part.interval,
@@ -160,18 +167,16 @@ def nothing(control: int, variant: int) -> Lift:
     return Lift(lift=None, interval=None, p=None, said=Said.OPEN, doubt=Doubt.NOTHING, decided=(control, variant))
 
 
-def judged(
-    difference: float, interval: Interval | None, tested: float, p: float, doubt: Doubt | None
-) -> tuple[Said, Doubt | None]:
+def judged(part: Difference, p: float, doubt: Doubt | None, level: float = LEVEL) -> tuple[Said, Doubt | None]:
     """Return what is said of a difference that ``doubt`` does not already leave open.
 
     Without an interval (scores that do not vary) the test alone decides.
     """
-    if doubt is None:
-        low, high = interval or (difference, difference)
-        if p <= LEVEL and low > 0 and tested > 0:
+    if doubt is None and p <= level:
+        low, high = part.interval or (part.difference, part.difference)
+        if low > 0 and part.tested > 0:
             return Said.HELPED, None
-        if p <= LEVEL and high < 0 and tested < 0:
+        if high < 0 and part.tested < 0:
             return Said.WORSE, None
     return Said.OPEN, doubt or Doubt.CHANCE
 
@@ -184,10 +189,10 @@ def _doubt(part: Part, *, body_errors: bool) -> Doubt | None:
     return Doubt.ATTEMPTS if min(part.decided) < FEWEST_ATTEMPTS else None
 
 
-def part_of(control: Side, variant: Side, *, scored: bool, seed: str) -> Part | None:
+def part_of(control: Side, variant: Side, *, scored: bool, seed: str, level: float = LEVEL) -> Part | None:
     """Return the difference of two sides; None where nothing was decided on one of them, or in no case on both."""
     if has_cases(control) or has_cases(variant):
-        return of_cases(case_differences(control, variant, scored=scored), scored=scored, seed=seed)
+        return of_cases(case_differences(control, variant, scored=scored), scored=scored, seed=seed, level=level)
     values, others = control.attempts.get(None, ()), variant.attempts.get(None, ())
     if not values or not others:
         return None
@@ -228,14 +233,16 @@ def case_differences(control: Side, variant: Side, *, scored: bool) -> dict[str 
     return found
 
 
-def of_cases(differences: Mapping[str | None, CaseDifference], *, scored: bool, seed: str) -> Part | None:
+def of_cases(
+    differences: Mapping[str | None, CaseDifference], *, scored: bool, seed: str, level: float = LEVEL
+) -> Part | None:
     """Return the mean difference of cases; each counts once, however many attempts it has. None without any."""
     cases = list(differences.values())
     if not cases:
         return None
     count = len(cases)
     rates = fmean(case.control for case in cases), fmean(case.variant for case in cases)
-    interval = case_interval([case.variant - case.control for case in cases], seed=seed)
+    interval = case_interval([case.variant - case.control for case in cases], seed=seed, level=level)
     if interval is None and not scored:
         # All cases differ alike, and so leave no spread to draw from: as if each were one attempt a side.
         interval = newcombe((rates[0] * count, count), (rates[1] * count, count))

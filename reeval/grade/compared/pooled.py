@@ -10,10 +10,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import fmean
 
+from reeval.grade.calibration.intervals import Interval
 from reeval.grade.compared.estimates import combined
 from reeval.grade.compared.lifts import (
     FEWEST_ATTEMPTS,
+    FEWEST_CASES,
     CaseDifference,
+    Difference,
     Doubt,
     Lift,
     Part,
@@ -53,45 +56,51 @@ def pooled_lift(strata: Sequence[Stratum], *, scored: bool = False, seed: str) -
         evals[stratum.eval].append(stratum)
     found = [_parts(several, scored=scored, seed=seed) for several in evals.values()]
     counted = [parts for parts in found if parts]
-    decided = tuple(sum(part.decided[side] for parts in counted for part in parts) for side in (0, 1))
     if not counted:
         sides = [sum(getattr(one, side).decided for one in strata) for side in ("control", "variant")]
         return nothing(*sides)
     weighted = [(1 / (len(counted) * len(parts)), part) for parts in counted for part in parts]
-    difference = sum(weight * part.difference for weight, part in weighted)
-    tested = sum(weight * part.tested for weight, part in weighted)
-    known = [(weight, part.difference, part.interval) for weight, part in weighted if part.interval]
-    interval = _interval(difference, known)
-    p = two_sided(tested, [(weight, part.null) for weight, part in weighted], seed=seed, size=sum(decided))
-    said, doubt = judged(difference, interval, tested, p, _doubt(strata, min(decided)))
-    cases = [part.cases for _, part in weighted if part.cases is not None]
+    whole = _whole(weighted)
+    nulls = [(weight, part.null) for weight, part in weighted]
+    p = two_sided(whole.tested, nulls, seed=seed, size=sum(whole.decided))
+    said, doubt = judged(whole, p, _doubt(strata, whole, len(counted)))
     return Lift(
-        lift=difference,
-        interval=interval,
+        lift=whole.difference,
+        interval=whole.interval,
         p=p,
         said=said,
         doubt=doubt,
-        decided=(decided[0], decided[1]),
-        cases=sum(cases) if cases else None,
+        decided=whole.decided,
+        cases=whole.cases,
         evals=len(counted),
     )
 
 
-def _interval(
-    difference: float, known: Sequence[tuple[float, float, tuple[float, float]]]
-) -> tuple[float, float] | None:
+def _whole(weighted: Sequence[tuple[float, Part]]) -> Difference:
+    cases = [part.cases for _, part in weighted if part.cases is not None]
+    return Difference(
+        difference=sum(weight * part.difference for weight, part in weighted),
+        interval=_interval(weighted),
+        tested=sum(weight * part.tested for weight, part in weighted),
+        decided=(sum(part.decided[0] for _, part in weighted), sum(part.decided[1] for _, part in weighted)),
+        cases=sum(cases) if cases else None,
+    )
+
+
+def _interval(weighted: Sequence[tuple[float, Part]]) -> Interval | None:
     """Return the interval around the whole; an eval whose scores do not vary adds nothing to its width."""
-    if not known:
+    if all(part.interval is None for _, part in weighted):
         return None
-    low, high = combined(known)
-    rest = difference - sum(weight * figure for weight, figure, _ in known)
-    return low + rest, high + rest
+    ends = [(weight, part.difference, part.interval or (part.difference,) * 2) for weight, part in weighted]
+    return combined(ends)
 
 
-def _doubt(strata: Sequence[Stratum], decided: int) -> Doubt | None:
+def _doubt(strata: Sequence[Stratum], whole: Difference, evals: int) -> Doubt | None:
     if any(side.body_errors for stratum in strata for side in (stratum.control, stratum.variant)):
         return Doubt.BODY_ERRORS
-    return Doubt.ATTEMPTS if decided < FEWEST_ATTEMPTS else None
+    if evals == 1 and whole.cases is not None and whole.cases < FEWEST_CASES:
+        return Doubt.CASES
+    return Doubt.ATTEMPTS if min(whole.decided) < FEWEST_ATTEMPTS else None
 
 
 def _parts(strata: Sequence[Stratum], *, scored: bool, seed: str) -> list[Part]:

@@ -31,7 +31,7 @@ _PLACES = 0.005
 
 @dataclass(frozen=True, kw_only=True)
 class Detectable:
-    """The smallest differences that would be told with 80 % probability, in points above 0; None: not even the largest."""
+    """The smallest lifts told with 80 % probability, in points above 0; None: not even the largest would be."""
 
     up: float | None
     """Of a variant that helps."""

@@ -159,8 +159,8 @@ def _summed(parts: Sequence[tuple[float, Null]]) -> tuple[NDArray[Any], NDArray[
     return values, chances
 
 
-def case_interval(differences: Sequence[float], *, seed: str) -> Interval | None:
-    """Return the 95 % interval of the mean difference of cases, each drawn whole; None where all differ alike.
+def case_interval(differences: Sequence[float], *, seed: str, level: float = 0.05) -> Interval | None:
+    """Return the interval of the mean difference of cases, each drawn whole; None where all differ alike.
 
     A percentile bootstrap of few cases is too narrow, so its ends are moved out to where Student's t puts them.
     Source: Hesterberg, "What teachers should know about the bootstrap", 2015, section 4 (expanded percentile interval).
@@ -174,7 +174,7 @@ def case_interval(differences: Sequence[float], *, seed: str) -> Interval | None
     times = max(_FEWEST_RESAMPLES, min(_RESAMPLES, _MOST_WORK // count))
     values = np.array(differences, dtype=float)
     means = values[_random(seed).randint(0, count, size=(times, count))].mean(axis=1)
-    outside = float(ndtr(stdtrit(count - 1, 0.025) * (count / (count - 1)) ** 0.5))
+    outside = float(ndtr(stdtrit(count - 1, level / 2) * (count / (count - 1)) ** 0.5))
     low, high = np.quantile(means, [outside, 1 - outside])
     return float(low), float(high)
 

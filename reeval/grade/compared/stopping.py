@@ -3,6 +3,10 @@
 ``until_decided`` may be asked after every block (one attempt a side) because its evidence is a bet against "both sides
 have one rate": where that is true the stake grows twentyfold in at most 5 % of all compares, however often one looks
 (Ville's inequality). What counts as a block is decided by the plan, never by which attempt was faster.
+
+With cases no bet is made: more runs bring no more cases, and cases that happen to gain would win any bet in the end.
+There one looks a few times, and the looks share the 5 % (Bonferroni).
+
 Sources: Turner, Ly and Grünwald, "Generic e-variables for exact sequential k-sample tests that allow for optional
 stopping", 2024; for the interval Turner and Grünwald, "Exact anytime-valid confidence intervals for contingency tables
 and beyond", 2023.
@@ -10,18 +14,18 @@ and beyond", 2023.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from reeval.grade.calibration.intervals import Interval
 from reeval.grade.compared.boschloo import LEVEL
-from reeval.grade.compared.lifts import FEWEST_ATTEMPTS, Said, Side, lift
+from reeval.grade.compared.lifts import FEWEST_ATTEMPTS, Lift, Said, Side, lift
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-__all__ = ["Pair", "Stopped", "best_of", "settled_runs", "until_decided"]
+__all__ = ["Pair", "Stopped", "best_of", "looks", "settled_runs", "until_decided"]
 
 Pair = tuple[bool | None, bool | None]
 """Whether the control's and the variant's attempt passed; None: an error that stayed, which drops the pair."""
@@ -31,8 +35,8 @@ Outcomes = Mapping[tuple[str | None, int], bool | None]
 _PRIOR = 0.3
 """Passes, and failures, that each side is thought to have had before the first. Any number is valid; with this one the
 least number of pairs can tell 0 from 1, and middling rates are told nearly as fast as with more."""
-_SHARED = 1.0
-"""Attempts' worth that a case's rate is drawn to that of all cases."""
+_MOST_LOOKS = 4
+"""With cases: each look more lowers the level of all."""
 _STEP = 0.005
 """Points between the differences that are tried for the interval."""
 
@@ -48,9 +52,9 @@ class Stopped:
     """With a decided attempt on both sides, up to then."""
     lift: float | None
     interval: Interval | None
-    """95 %, valid whenever one looks; with cases that of a compare which was looked at once."""
-    evidence: float
-    """By how much the stake has grown; 20 tells."""
+    """95 %, valid whenever one looks."""
+    evidence: float | None
+    """By how much the stake has grown; 20 tells. None with cases."""
 
 
 def settled_runs(
@@ -69,20 +73,22 @@ def settled_runs(
         runs.append([(control[key], variant[key]) for key in keys])
 
 
-def until_decided(runs: Sequence[Sequence[Pair]], *, cases: bool = False, seed: str) -> Stopped:
-    """Return what can be told after these runs; each has the pairs of all ``cases``, or one pair without cases.
+def until_decided(runs: Sequence[Sequence[Pair]], *, most: int, cases: bool = False, seed: str) -> Stopped:
+    """Return what can be told after these runs, of at most ``most``; ``seed`` is the run's id.
 
-    At least 4 pairs. ``seed`` is the run's id. With cases the evidence is against "no difference in any case", and what it tells must be told by
-    the rule of a fixed number of runs as well, by which at least 6 cases must agree.
+    A run has the pairs of all ``cases``, or one pair without cases. At least 4 pairs, and 6 cases. With cases it can be
+    told only after the runs that ``looks`` names.
     """
     if cases:
-        return _with_cases(runs, seed)
-    pairs = [pair for run in runs for pair in run]
+        return _with_cases(runs, most, seed)
+    pairs = [pair for run in runs[:most] for pair in run]
     seen: list[tuple[int, int]] = []
     evidence = 1.0
-    for run, (pair, factor) in enumerate(zip(pairs, _factors([[pair] for pair in pairs]), strict=True), 1):
-        seen += [(int(pair[0]), int(pair[1]))] if pair[0] is not None and pair[1] is not None else []
-        evidence *= factor
+    for run, (a, b) in enumerate(pairs, 1):
+        if a is None or b is None:
+            continue
+        evidence *= _factor((a, b), seen)
+        seen.append((int(a), int(b)))
         if len(seen) >= FEWEST_ATTEMPTS and evidence >= 1 / LEVEL:
             interval = _confidence(seen)
             if interval[0] >= 0 or interval[1] <= 0:
@@ -90,70 +96,57 @@ def until_decided(runs: Sequence[Sequence[Pair]], *, cases: bool = False, seed: 
     return _stopped(seen, _confidence(seen) if seen else None, evidence, None)
 
 
+def looks(most: int, cases: int) -> list[int]:
+    """Return the runs after which a compare with cases may be told, the last one first.
+
+    At most 4, each half as far as the one before, and so few that each look has a level which so many cases can reach.
+    """
+    affordable = max(1, int(LEVEL * 2 ** (cases - 1))) if cases < 60 else _MOST_LOOKS
+    runs = [most >> halvings for halvings in range(min(_MOST_LOOKS, affordable))]
+    return [run for run in runs if run]
+
+
 def _stopped(seen: Sequence[tuple[int, int]], interval: Interval | None, evidence: float, run: int | None) -> Stopped:
     said = Said.OPEN
     if run is not None and interval is not None:
         said = Said.HELPED if interval[0] >= 0 else Said.WORSE
-    lift = sum(b - a for a, b in seen) / len(seen) if seen else None
-    return Stopped(said=said, run=run, pairs=len(seen), lift=lift, interval=interval, evidence=evidence)
+    gain = sum(b - a for a, b in seen) / len(seen) if seen else None
+    return Stopped(said=said, run=run, pairs=len(seen), lift=gain, interval=interval, evidence=evidence)
 
 
-def _with_cases(runs: Sequence[Sequence[Pair]], seed: str) -> Stopped:
-    evidence = 1.0
-    for run, factor in enumerate(_factors(runs), 1):
-        evidence *= factor
-        if evidence >= 1 / LEVEL:
-            found = _fixed(runs[:run], evidence, run, seed)
+def _with_cases(runs: Sequence[Sequence[Pair]], most: int, seed: str) -> Stopped:
+    planned = looks(most, len(runs[0]) if runs else 0)
+    for run in reversed(planned):
+        if run <= len(runs):
+            found = _lift_of(runs[:run], LEVEL / len(planned), seed)
             if found.said is not Said.OPEN:
-                return found
-    return _fixed(runs, evidence, None, seed)
+                return _by_cases(found, found.said, run)
+    return _by_cases(_lift_of(runs[:most], LEVEL / len(planned), seed), Said.OPEN, None)
 
 
-def _fixed(runs: Sequence[Sequence[Pair]], evidence: float, run: int | None, seed: str) -> Stopped:
-    """Return what the rule of a fixed number of runs says of runs with cases."""
+def _lift_of(runs: Sequence[Sequence[Pair]], level: float, seed: str) -> Lift:
     sides: tuple[dict[str | None, list[bool]], dict[str | None, list[bool]]] = ({}, {})
     for pairs in runs:
         for case, (a, b) in enumerate(pairs):
             if a is not None and b is not None:
                 sides[0].setdefault(str(case), []).append(a)
                 sides[1].setdefault(str(case), []).append(b)
-    found = lift(Side(attempts=sides[0]), Side(attempts=sides[1]), seed=seed)
-    said = found.said if run is not None else Said.OPEN
-    return Stopped(
-        said=said,
-        run=run if said is not Said.OPEN else None,
-        pairs=found.decided[0],
-        lift=found.lift,
-        interval=found.interval,
-        evidence=evidence,
-    )
+    return lift(Side(attempts=sides[0]), Side(attempts=sides[1]), seed=seed, level=level)
 
 
-def _factors(runs: Sequence[Sequence[Pair]]) -> Iterator[float]:
-    """Yield by how much each run lets the stake grow.
+def _by_cases(found: Lift, said: Said, run: int | None) -> Stopped:
+    pairs, _ = found.decided
+    return Stopped(said=said, run=run, pairs=pairs, lift=found.lift, interval=found.interval, evidence=None)
 
-    A pair's factor is its probability under rates guessed from earlier pairs, divided by that under their mean: 1 in
-    the mean when both sides have one rate, whatever it is, and no more than that for every guess.
+
+def _factor(pair: tuple[bool, bool], seen: Sequence[tuple[int, int]]) -> float:
+    """Return by how much a pair lets the stake grow.
+
+    Its probability under rates guessed from earlier pairs, divided by that under their mean: at most 1 in the mean when
+    both sides have one rate, whatever that is and whatever was guessed.
     """
-    whole = ([0, 0], 0)
-    cases: dict[int, tuple[list[int], int]] = {}
-    for pairs in runs:
-        factor = 1.0
-        for case, (a, b) in enumerate(pairs):
-            if a is None or b is None:
-                continue
-            guess = [(passes + _PRIOR) / (whole[1] + 2 * _PRIOR) for passes in whole[0]]
-            if len(pairs) > 1:
-                own, count = cases.get(case, ([0, 0], 0))
-                guess = [(x + _SHARED * g) / (count + _SHARED) for x, g in zip(own, guess, strict=True)]
-                cases[case] = ([own[0] + a, own[1] + b], count + 1)
-            factor *= _factor((a, b), (guess[0], guess[1]))
-            whole = ([whole[0][0] + a, whole[0][1] + b], whole[1] + 1)
-        yield factor
-
-
-def _factor(pair: tuple[bool, bool], guess: tuple[float, float]) -> float:
-    mean = (guess[0] + guess[1]) / 2
+    guess = [(sum(side) + _PRIOR) / (len(seen) + 2 * _PRIOR) for side in zip(*seen, strict=True)] or [0.5, 0.5]
+    mean = sum(guess) / 2
     factor = 1.0
     for passed, rate in zip(pair, guess, strict=True):
         factor *= rate / mean if passed else (1 - rate) / (1 - mean)
