@@ -2,7 +2,8 @@
 
     python benchmarks/models.py
 
-Prints what was measured beside what is aimed for. Nothing here fails a build: figures depend on the machine.
+Once straight to the pool, once as a whole ``reeval run --resume`` that asks about recorded attempts and keeps what was
+sent. Prints what was measured beside what is aimed for. Nothing here fails a build: figures depend on the machine.
 """
 
 from __future__ import annotations
@@ -10,12 +11,14 @@ from __future__ import annotations
 import statistics
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 import anyio
+from measure import REEVAL
 
 from reeval.models.kinds import KINDS
 from reeval.models.pool import ModelPool
@@ -36,9 +39,11 @@ SCHEMA = {
 
 
 @contextmanager
-def serving() -> Iterator[str]:
+def serving(*answer: str) -> Iterator[str]:
     """Yield the URL of a server in a process of its own."""
-    with subprocess.Popen([*SERVER, str(DELAY)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as server:
+    with subprocess.Popen(
+        [*SERVER, str(DELAY), *answer], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    ) as server:
         assert server.stdin is not None
         assert server.stdout is not None
         yield server.stdout.readline().strip()
@@ -58,6 +63,65 @@ async def ask_all(url: str, kind: str) -> float:
     return time.perf_counter() - began
 
 
+CONFIG = """
+[defaults]
+question = {{ model = "it/m", max_concurrent = {at_once} }}
+
+[sandbox.local]
+isolation = "none"
+
+[harness.scripted]
+kind = "fake"
+
+[provider.it]
+kind = "openai-chat"
+base_url = "{url}"
+max_concurrent = {at_once}
+"""
+EVAL = """
+from reeval import Question, equals, evaluate, questions
+
+@evaluate("asked", runs={runs})
+@questions(Question("Does it greet?", choices=["yes", "no"]))
+async def asked(c):
+    c.check(1, equals(1))
+"""
+
+
+def asked_in_a_run(url: str) -> list[float]:
+    """Return the seconds from the first to the last answer about attempts that are on disk, a few times."""
+    with tempfile.TemporaryDirectory() as place:
+        root = Path(place)
+        (root / "evals").mkdir()
+        (root / "evals" / "asked.eval.py").write_text(EVAL.format(runs=QUESTIONS))
+        (root / "reeval.config.toml").write_text(CONFIG.format(url=url, at_once=AT_ONCE))
+        told(root)
+        seconds = []
+        for _ in range(ROUNDS):
+            forget_answers(root)
+            seconds.append(told(root, "--resume"))
+        return seconds
+
+
+def forget_answers(root: Path) -> None:
+    """Take the answers out of the run's journal, as if they had not been asked."""
+    (journal,) = root.glob(".reeval/runs/*/events.ndjson")
+    lines = journal.read_text().splitlines(keepends=True)
+    journal.write_text("".join(line for line in lines if not line.startswith('{"type":"answer"')))
+
+
+def told(root: Path, *options: str) -> float:
+    """Return the seconds from the first to the last answer that a run tells."""
+    command = [*REEVAL, "run", "--json", *options]
+    times = []
+    with subprocess.Popen(command, cwd=root, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as run:
+        assert run.stdout is not None
+        times = [time.perf_counter() for line in run.stdout if line.startswith('{"event":"question_answered"')]
+    if len(times) != QUESTIONS:
+        sys.exit(f"{' '.join(command)} told {len(times)} answers, not {QUESTIONS}")
+    return times[-1] - times[0] + DELAY
+
+
 def main() -> None:
     """Measure, after one round that loads the libraries."""
     ideal = DELAY * QUESTIONS / AT_ONCE
@@ -65,8 +129,13 @@ def main() -> None:
     with serving() as url:
         first = anyio.run(ask_all, url, "openai-chat")
         seconds = statistics.median(anyio.run(ask_all, url, "openai-chat") for _ in range(ROUNDS))
+    with serving('{"choice": "yes", "reason": "It greets."}') as url:
+        in_a_run = statistics.median(asked_in_a_run(url))
     work = f"{QUESTIONS} questions of {DELAY * 1000:.0f} ms, {AT_ONCE} at once"
     print(f"| {work} | {seconds:.2f} s, {seconds / ideal:.2f} × ideal | {1.3 * ideal:.2f} s |")
+    print(
+        f"| the same as questions of a run | {in_a_run:.2f} s, {in_a_run / ideal:.2f} × ideal | {1.3 * ideal:.2f} s |"
+    )
     print(f"| the same, the first time in a process | {first:.2f} s | |")
 
 

@@ -5,7 +5,7 @@
         server.url                                  # the base_url of a provider
         server.requests                             # what was asked, in order
 
-Started as a program it answers after a delay until its standard input ends: ``models.py 0.05`` prints its URL.
+Started as a program it answers after a delay until its standard input ends: ``models.py 0.05 [ANSWER]`` prints its URL.
 """
 
 from __future__ import annotations
@@ -195,7 +195,8 @@ def _holds(body: Any, path: str) -> bool:
 
 
 def _main(arguments: Sequence[str]) -> None:
-    with ModelServer(delay=float(arguments[0])) as server:
+    answer = json.loads(arguments[1]) if arguments[1:] else ANSWER
+    with ModelServer(answer=answer, delay=float(arguments[0])) as server:
         print(server.url, flush=True)  # noqa: T201 - a program
         sys.stdin.read()
 
