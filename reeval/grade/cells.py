@@ -72,8 +72,18 @@ class CellFold:
         if attempt.outcome == Outcome.SCORED:
             self._score += Fraction(attempt.score or 0)
 
-    def record(self, cell: PlannedCell, *, planned: int, gate: ResolvedGate) -> CellRecord:
-        """Return the cell; ``planned`` attempts were to run, and ``gate`` is what ``gate_of`` says."""
+    @property
+    def body_errors(self) -> bool:
+        """Whether an attempt ended in an error of the body."""
+        return self._body_errors > 0
+
+    def record(
+        self, cell: PlannedCell, *, planned: int, gate: ResolvedGate, spare_errors: int = 0
+    ) -> CellRecord:
+        """Return the cell; ``planned`` attempts were to run, and ``gate`` is what ``gate_of`` says.
+
+        ``spare_errors`` of its errors leave nothing open: those attempts turned out not to be needed.
+        """
         outcomes = self._outcomes
         return CellRecord(
             key=cell.key,
@@ -91,15 +101,15 @@ class CellFold:
             verdict_failed=self._verdict_failed,
             mean_score=float(self._score / outcomes[Outcome.SCORED]) if outcomes[Outcome.SCORED] else None,
             complete=outcomes[Outcome.SCORED],
-            gate=self._gate(gate, planned),
+            gate=self._gate(gate, planned, spare_errors),
             duration=self._durations.mean,
             tokens=self._tokens.mean,
             cost=self._costs.value,
             subject=self._subject,
         )
 
-    def _gate(self, gate: ResolvedGate, planned: int) -> GateResult:
-        open_attempts = self._outcomes[Outcome.ERROR] + max(planned - self._outcomes.total(), 0)
+    def _gate(self, gate: ResolvedGate, planned: int, spare_errors: int) -> GateResult:
+        open_attempts = self._outcomes[Outcome.ERROR] - spare_errors + max(planned - self._outcomes.total(), 0)
         decided = sum(self._outcomes[outcome] for outcome in _AGENTS_OWN)
         if gate.rule == "none" or not (decided or open_attempts):  # reports only, or only skipped attempts
             return GateResult(rule=gate.rule, minimum=gate.minimum)
@@ -172,10 +182,13 @@ def run_exit_code(evals: Iterable[EvalRecord], state: RunState) -> ExitCode:
     """Return what the run tells the shell; ``state`` is how it ended."""
     if state == RunState.INTERRUPTED:
         return ExitCode.INTERRUPTED
-    gates = [cell.gate for record in evals for cell in record.cells]
-    if any(gate.holds is False for gate in gates):
+    records = list(evals)
+    gates = [cell.gate for record in records for cell in record.cells]
+    lifts = [lift for record in records for lift in record.lifts]
+    if any(gate.holds is False for gate in gates) or any(lift.holds is False for lift in lifts):
         return ExitCode.GATE
-    if state == RunState.FAILED or any(gate.undecided for gate in gates):
+    undecided = any(gate.undecided for gate in gates) or any(lift.undecided for lift in lifts)
+    if state == RunState.FAILED or undecided:
         return ExitCode.UNDECIDED
     return ExitCode.OK
 

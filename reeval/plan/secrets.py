@@ -85,8 +85,6 @@ def _among(owner: str, variables: Mapping[str, str | Secret]) -> Iterator[tuple[
 
 
 def _later(planned: PlannedEval) -> Iterator[str]:
-    if planned.compare:
-        yield "compare"
     if planned.until:
         yield f"runs = {{{'until_decided' if planned.until == 'decided' else 'best_of'} = …}}"
 

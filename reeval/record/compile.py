@@ -9,6 +9,7 @@ import os
 import shlex
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 import msgspec
 
@@ -29,7 +30,11 @@ from reeval.schema.record import (
     RunState,
 )
 from reeval.schema.recorded.answers import AnswerRecord, PairRecord
+from reeval.schema.recorded.lifts import LiftRecord
 from reeval.schema.transcript import Turn
+
+if TYPE_CHECKING:
+    from reeval.grade.compared.recorded import CompareFold
 
 __all__ = ["RECORD", "compile_record", "load_record", "write_record"]
 
@@ -62,7 +67,7 @@ def compile_record(run: RunDirectory) -> RunRecord:
     for answer in run.answers(index):
         folds.answer(answer)
     state = _state(run, index)
-    evals = folds.evals()
+    evals = folds.evals(run.id)
     return RunRecord(
         schema_version=SCHEMA_VERSION,
         run_id=run.id,
@@ -75,6 +80,7 @@ def compile_record(run: RunDirectory) -> RunRecord:
         selection=_typed(plan.selection),
         totals=folds.totals.record(plan.attempts),
         evals=evals,
+        lifts=folds.pooled(run.id, scored=plan.kind == "scored"),
         remarks=folds.remarks.lines(),
         notes=[*plan.notes, *_notes(index, folds.unplanned)],
         dropped=_dropped(run),
@@ -169,7 +175,7 @@ class _Fold:
             self.answers.setdefault(answer.attempt, []).append(answer)
         return True
 
-    def record(self) -> EvalRecord:
+    def record(self, lifts: list[LiftRecord]) -> EvalRecord:
         """Return the eval, its attempts in the order of the plan."""
         planned = self.planned
         count = (len(planned.cases) or 1) * planned.runs if planned.mode == "run" else 0
@@ -182,6 +188,7 @@ class _Fold:
                 for cell in planned.cells
             ],
             attempts=[self._answered(entry) for _, entry in self.entries],
+            lifts=lifts,
             questions=[question.record(planned) for question in self.questions],
             answers=self._pairs(),
         )
@@ -205,6 +212,7 @@ class _Folds:
 
     def __init__(self, plan: Plan) -> None:
         self._evals = {planned.id: _Fold(planned) for planned in plan.evals}
+        self._compares = _compares(plan)
         self.totals = TotalsFold()
         self.remarks = Remarks()
         self.unplanned = 0
@@ -216,15 +224,36 @@ class _Folds:
             self.unplanned += 1
             return
         self.totals.add(attempt)
-        self.remarks.add(_whole(run, attempt))
+        whole = _whole(run, attempt)
+        self.remarks.add(whole)
+        if attempt.eval in self._compares:
+            self._compares[attempt.eval].add(whole, tool_calls=_tool_calls(run, attempt))
 
     def answer(self, answer: AnswerRecord | PairRecord) -> None:
         fold = self._evals.get(answer.eval)
         if fold is not None and fold.answer(answer):
             self.totals.add_cost(answered_usage(answer).cost)
 
-    def evals(self) -> list[EvalRecord]:
-        return [fold.record() for fold in self._evals.values()]
+    def evals(self, seed: str) -> list[EvalRecord]:
+        lifts = {eval_id: fold.lifts(seed) for eval_id, fold in self._compares.items()}
+        return [fold.record(lifts.get(eval_id, [])) for eval_id, fold in self._evals.items()]
+
+    def pooled(self, seed: str, *, scored: bool) -> list[LiftRecord]:
+        if len(self._compares) < 2:
+            return []
+        from reeval.grade.compared.recorded import pooled_lifts
+
+        return pooled_lifts(self._compares.values(), scored=scored, seed=seed)
+
+
+def _compares(plan: Plan) -> dict[str, CompareFold]:
+    """Return what compares add up in; a run without one loads no statistics."""
+    compared = [planned for planned in plan.evals if planned.compare]
+    if not compared:
+        return {}
+    from reeval.grade.compared.recorded import CompareFold
+
+    return {planned.id: CompareFold(planned) for planned in compared}
 
 
 def _place(cell: PlannedCell) -> tuple[str, str, str]:
@@ -242,6 +271,13 @@ def _whole(run: RunDirectory, attempt: AttemptRecord) -> AttemptRecord:
         )
     except RecordError:
         return attempt
+
+
+def _tool_calls(run: RunDirectory, attempt: AttemptRecord) -> int | None:
+    try:
+        return run.tool_calls(attempt)
+    except RecordError:
+        return None
 
 
 def _entry(attempt: AttemptRecord, span: Span) -> AttemptEntry:

@@ -135,6 +135,12 @@ class RunDirectory:
             return self._decoded(self._content(record.turns), parts.decode_statuses)
         return [turn.status for turn in record.turns]
 
+    def tool_calls(self, record: AttemptRecord) -> int:
+        """Return how many tool calls all turns have: fast where a transcript is large."""
+        if isinstance(record.turns, FileRef):
+            return self._decoded(self._content(record.turns), parts.decode_tool_calls)
+        return sum(len(turn.tool_calls) for turn in record.turns)
+
     def checks(self, record: AttemptRecord) -> list[CheckRecord]:
         """Return the checks of an attempt."""
         if isinstance(record.checks, FileRef):

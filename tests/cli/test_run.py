@@ -126,12 +126,6 @@ def test_a_mixed_selection_is_refused_and_one_kind_of_it_runs(shell: Shell) -> N
 
 
 LATER = {
-    "compare": """
-from reeval import compare, environment, evaluate
-@evaluate("a")
-@compare(baseline=environment("one"), variants=[environment("two")])
-async def a(c): ...
-""",
     "until_decided": """
 from reeval import evaluate
 @evaluate("a", runs={"until_decided": 8})

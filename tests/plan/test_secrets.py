@@ -43,14 +43,13 @@ def test_what_only_a_later_version_runs_is_told_with_the_evals(tmp_path):
         an_eval("asked", line=2, questions=(Question("Why?"),)),
         an_eval("many", line=3, options={"runs": {"until_decided": 9}}),
         an_eval("best", line=4, options={"runs": {"best_of": 3}}),
-        an_eval("skipped", line=5, mode="skip", compare=house),
-        *[an_eval(f"more {n}", line=n, compare=house) for n in range(10, 20)],
+        an_eval("skipped", line=5, mode="skip", options={"runs": {"best_of": 3}}),
+        *[an_eval(f"more {n}", line=n, options={"runs": {"until_decided": 9}}) for n in range(10, 20)],
         config=config,
     )
     assert not_runnable(plan) == (
         "running what these evals ask for is not in this version yet; --dry-run shows their plan:\n"
-        f"  compare: {FILE}:1 'compared', {FILE}:10 'more 10', {FILE}:11 'more 11', {FILE}:12 'more 12', "
-        f"{FILE}:13 'more 13' and 6 more\n"
-        f"  runs = {{until_decided = …}}: {FILE}:3 'many'\n"
+        f"  runs = {{until_decided = …}}: {FILE}:3 'many', {FILE}:10 'more 10', {FILE}:11 'more 11', "
+        f"{FILE}:12 'more 12', {FILE}:13 'more 13' and 6 more\n"
         f"  runs = {{best_of = …}}: {FILE}:4 'best'"
     )

@@ -32,6 +32,7 @@ __all__ = [
     "decode_commands",
     "decode_judgments",
     "decode_statuses",
+    "decode_tool_calls",
     "decode_turns",
     "folder",
     "numbered",
@@ -61,8 +62,17 @@ class _Status(msgspec.Struct):
     status: Literal["completed", "failed"] = "completed"
 
 
+class _Type(msgspec.Struct):
+    type: str = ""
+
+
+class _Events(msgspec.Struct):
+    events: list[_Type] = []
+
+
 _encoder = msgspec.json.Encoder()
 _status = msgspec.json.Decoder(_Status)
+_events = msgspec.json.Decoder(_Events)
 _turn = msgspec.json.Decoder(Turn)
 _checks = msgspec.json.Decoder(list[CheckRecord])
 _judgments = msgspec.json.Decoder(list[JudgmentRecord])
@@ -192,6 +202,11 @@ def decode_turns(data: bytes) -> list[Turn]:
 def decode_statuses(data: bytes) -> list[Literal["completed", "failed"]]:
     """Read only how each turn of a ``turns.ndjson`` ended; raise ``msgspec.MsgspecError`` when it is none."""
     return [_status.decode(line).status for line in data.split(b"\n") if line]
+
+
+def decode_tool_calls(data: bytes) -> int:
+    """Count the tool calls of a ``turns.ndjson``; raise ``msgspec.MsgspecError`` when it is none."""
+    return sum(event.type == "tool" for line in data.split(b"\n") if line for event in _events.decode(line).events)
 
 
 def decode_checks(data: bytes) -> list[CheckRecord]:
