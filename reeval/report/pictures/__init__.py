@@ -1,0 +1,1 @@
+"""Lifts as pictures: for ``summary.md`` and for the terminal."""
