@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field
+from importlib import import_module
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeVar
 
 from reeval.authoring import Command
 from reeval.schema.environment import Egress, Layout, PreparedTree
@@ -21,6 +22,7 @@ __all__ = [
     "Executor",
     "Harness",
     "HarnessKind",
+    "KindsByModule",
     "Model",
     "ModelKind",
     "ModelReply",
@@ -36,6 +38,8 @@ __all__ = [
     "Session",
     "Snapshot",
 ]
+
+Kind = TypeVar("Kind")
 
 # --- where an attempt runs ----------------------------------------------------------------------------
 
@@ -279,6 +283,26 @@ class ModelKind:
 
 
 # --- the run ------------------------------------------------------------------------------------------
+
+
+class KindsByModule(Mapping[str, Kind]):
+    """Kinds by name, each the ``KIND`` of a module that is loaded when it is asked for: most plans name few."""
+
+    def __init__(self, modules: Mapping[str, str]) -> None:
+        self._modules = modules
+
+    def __getitem__(self, name: str) -> Kind:
+        kind: Kind = import_module(self._modules[name]).KIND
+        return kind
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._modules)
+
+    def __len__(self) -> int:
+        return len(self._modules)
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._modules
 
 
 @dataclass(frozen=True, kw_only=True)

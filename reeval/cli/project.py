@@ -27,17 +27,12 @@ class Project:
 
 def build_catalog() -> Catalog:
     """Return every kind of harness, sandbox and model there is."""
-    from reeval.harnesses.command import KIND as COMMAND
-    from reeval.harnesses.fake import KIND as FAKE
-    from reeval.models.kinds import KINDS
+    from reeval.harnesses.kinds import KINDS as HARNESSES
+    from reeval.models.kinds import KINDS as MODELS
     from reeval.sandboxes.local import LocalSandboxKind
 
     local = LocalSandboxKind()
-    return Catalog(
-        harnesses={kind.name: kind for kind in (COMMAND, FAKE)},
-        sandboxes={local.name: local},
-        models=KINDS,
-    )
+    return Catalog(harnesses=HARNESSES, sandboxes={local.name: local}, models=MODELS)
 
 
 def open_project(start: Path | None = None) -> Project:

@@ -1,0 +1,11 @@
+"""Which kinds of harnesses are there? By the name that a ``[harness.NAME]`` table gives as its kind."""
+
+from __future__ import annotations
+
+from reeval.protocols import HarnessKind, KindsByModule
+
+__all__ = ["KINDS"]
+
+KINDS: KindsByModule[HarnessKind] = KindsByModule(
+    {"command": "reeval.harnesses.command", "fake": "reeval.harnesses.fake"}
+)
