@@ -28,7 +28,7 @@ _FEWEST_DRAWS = 1_999
 _RESAMPLES = 5_000
 _FEWEST_RESAMPLES = 1_000
 _MOST_WORK = 5_000_000
-"""Numbers drawn at once: with very many attempts fewer draws do, and time and memory stay bounded."""
+"""Numbers drawn, and held at once: with very many attempts fewer draws do, and time and memory stay bounded."""
 _MOST_SUMS = 100_000
 _MOST_SWAPS = 20_000
 _DIGITS = 9
@@ -139,7 +139,10 @@ def two_sided(observed: float, parts: Sequence[tuple[float, Null]], *, seed: str
         return min(1.0, 2 * float(min(tails)))
     random = _random(seed)
     times = max(_FEWEST_DRAWS, min(_DRAWS, _MOST_WORK // max(1, size)))
-    drawn = np.round(np.sum([weight * null.draw(random, times) for weight, null in parts], axis=0), _DIGITS)
+    sums = [
+        np.sum([weight * null.draw(random, rows) for weight, null in parts], axis=0) for rows in _portions(times, size)
+    ]
+    drawn = np.round(np.concatenate(sums), _DIGITS)
     at = round(observed, _DIGITS)
     counts = int((drawn >= at).sum()), int((drawn <= at).sum())
     return min(1.0, 2 * (1 + min(counts)) / (1 + times))
@@ -173,10 +176,19 @@ def case_interval(differences: Sequence[float], *, seed: str, level: float = 0.0
         return None
     times = max(_FEWEST_RESAMPLES, min(_RESAMPLES, _MOST_WORK // count))
     values = np.array(differences, dtype=float)
-    means = values[_random(seed).randint(0, count, size=(times, count))].mean(axis=1)
+    random = _random(seed)
+    means = np.concatenate(
+        [values[random.randint(0, count, size=(rows, count))].mean(axis=1) for rows in _portions(times, count)]
+    )
     outside = float(ndtr(stdtrit(count - 1, level / 2) * (count / (count - 1)) ** 0.5))
     low, high = np.quantile(means, [outside, 1 - outside])
     return float(low), float(high)
+
+
+def _portions(times: int, width: int) -> list[int]:
+    """Return how many rows of ``width`` numbers to draw at once, ``times`` in all."""
+    rows = max(1, _MOST_WORK // max(1, width))
+    return [min(rows, times - begin) for begin in range(0, times, rows)]
 
 
 def _random(seed: str) -> RandomState:

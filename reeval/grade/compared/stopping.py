@@ -37,7 +37,7 @@ _PRIOR = 0.3
 least number of pairs can tell 0 from 1, and middling rates are told nearly as fast as with more."""
 _MOST_LOOKS = 4
 """With cases: each look more lowers the level of all."""
-_STEP = 0.005
+_STEP = 0.01
 """Points between the differences that are tried for the interval."""
 
 
@@ -179,7 +179,7 @@ def _nearest(control: NDArray[Any], variant: NDArray[Any], differences: NDArray[
     shape = np.broadcast_shapes(control.shape, differences.shape)
     low = np.broadcast_to(np.maximum(0.0, -differences), shape)
     high = np.broadcast_to(np.minimum(1.0, 1.0 - differences), shape)
-    for _ in range(45):
+    for _ in range(32):
         middle = (low + high) / 2
         other = middle + differences
         rising = (control - middle) * other * (1 - other) + (variant - other) * middle * (1 - middle) > 0
