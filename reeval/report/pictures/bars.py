@@ -178,7 +178,7 @@ def _numbers(point: float | None, span: tuple[float, float] | None) -> str:
     if point is None:
         return "nothing decided"
     text = _amount(point)
-    text = text if text.startswith(_MINUS) else f"+{text}"
+    text = f"+{text}" if point > 0 and text != "0.00" else text
     return text if span is None else f"{text} [{_amount(span[0])}, {_amount(span[1])}]"
 
 
