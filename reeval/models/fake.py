@@ -8,17 +8,15 @@ import traceback
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import asdict, dataclass
-from functools import partial
 from pathlib import Path
 from typing import Any
 
 import anyio
-import anyio.to_thread
 
 from reeval.errors import InfrastructureError, Phase
 from reeval.models.answers import valid_answer
 from reeval.models.failures import TryError
-from reeval.models.functions import load_function
+from reeval.models.functions import call_in_daemon, load_function
 from reeval.models.options import typed_options
 from reeval.protocols import Model, ModelKind, ModelReply, ModelRequest
 from reeval.schema.plan import PlannedModel
@@ -84,7 +82,7 @@ class _Fake:
         self._options = options
         self._function = function
         self._asked = 0
-        self._threads = anyio.CapacityLimiter(1)
+        self._one_at_a_time = anyio.CapacityLimiter(1)
         self._usage = Usage(**asdict(options.usage)) if options.usage else Usage()
 
     async def answer(self, request: ModelRequest) -> ModelReply:
@@ -111,8 +109,8 @@ class _Fake:
         try:
             if inspect.iscoroutinefunction(self._function):
                 return await self._function(request)
-            call = partial(self._function, request)
-            return await anyio.to_thread.run_sync(call, abandon_on_cancel=True, limiter=self._threads)
+            async with self._one_at_a_time:
+                return await call_in_daemon(self._function, request)
         except Exception as error:  # noqa: BLE001 - a function of the project may raise anything
             raise InfrastructureError(
                 Phase.MODEL,

@@ -1,19 +1,25 @@
-"""Which function of the project does ``package.module:name`` or ``path/to/file.py:name`` mean?"""
+"""Which function of the project does ``package.module:name`` mean, and how is a plain one called?"""
 
 from __future__ import annotations
 
+import asyncio
 import importlib
 import importlib.util
 import sys
+import threading
 import traceback
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from types import ModuleType
-from typing import Any
+from typing import Any, TypeVar
 
 from reeval.errors import InfrastructureError, Phase
 
-__all__ = ["load_function"]
+__all__ = ["call_in_daemon", "load_function"]
+
+T = TypeVar("T")
+R = TypeVar("R")
 
 
 def load_function(written: str, root: Path) -> Callable[..., Any]:
@@ -54,3 +60,27 @@ def _problem(written: str, problem: str, detail: str = "") -> InfrastructureErro
     return InfrastructureError(
         Phase.MODEL, f"the scripted model's function {written!r}: {problem}; correct it", detail=detail
     )
+
+
+async def call_in_daemon(function: Callable[[T], R], argument: T) -> R:
+    """Call a plain function in a daemon thread, so that one that never returns keeps no process from ending."""
+    loop = asyncio.get_running_loop()
+    done: asyncio.Future[R] = loop.create_future()
+
+    def settle(set_it: Callable[[Any], None], value: Any) -> None:
+        if not done.done():  # cancelled: nobody waits any more
+            set_it(value)
+
+    def work() -> None:
+        outcome: tuple[Callable[[Any], None], Any]
+        try:
+            outcome = done.set_result, function(argument)
+        except BaseException as error:  # noqa: BLE001 - it is raised where the call is awaited
+            # What would end the loop, or cannot be set, becomes an ordinary error.
+            fits = isinstance(error, Exception) and not isinstance(error, StopIteration)
+            outcome = done.set_exception, error if fits else RuntimeError(repr(error))
+        with suppress(RuntimeError):  # the loop is closed
+            loop.call_soon_threadsafe(settle, *outcome)
+
+    threading.Thread(target=work, name="reeval model function", daemon=True).start()
+    return await done

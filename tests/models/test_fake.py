@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -192,3 +194,27 @@ def test_the_options_of_every_kind_have_a_form(kind: Any) -> None:
 def test_script_entries_of_a_table_keep_their_shape() -> None:
     table = {"script": [1, 0.5, "yes", {"score": 1}], "usage": {"input": 3}}
     assert msgspec.convert(table, KIND.options).script == (1, 0.5, "yes", {"score": 1})
+
+
+def test_a_plain_function_that_never_returns_keeps_no_process_from_ending(tmp_path: Path) -> None:
+    (tmp_path / "answers.py").write_text("import time\n\n\ndef never(request):\n    time.sleep(3600)\n")
+    script = f"""
+import anyio
+from pathlib import Path
+from reeval.models.kinds import KINDS
+from reeval.models.pool import ModelPool
+from reeval.protocols import ModelRequest
+from reeval.schema.plan import PlannedModel
+
+planned = PlannedModel(name="fake", provider="fake", kind="fake", model="", options={{"function": "answers.py:never"}})
+
+async def main():
+    async with ModelPool({{"fake": planned}}, KINDS, {{}}, Path({str(tmp_path)!r})) as pool:
+        with anyio.move_on_after(0.5):
+            await pool.answer("fake", ModelRequest(system="", prompt="", schema={{"type": "object"}}))
+
+anyio.run(main)
+print("ended")
+"""
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=60, check=False)
+    assert done.stdout == "ended\n", done.stderr
