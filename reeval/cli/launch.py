@@ -6,7 +6,7 @@ import os
 import sys
 import time
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -14,6 +14,7 @@ from reeval.cli.header import run_start
 from reeval.cli.output import make_reporter, print_lines, print_note, terminal_width
 from reeval.cli.project import Project
 from reeval.cli.select import make_plan
+from reeval.cli.versus import Against, Wanted, against, compare_and_print
 from reeval.errors import ExitCode, PlanError, UsageError
 from reeval.secrets import Masker
 
@@ -39,6 +40,7 @@ class Request:
     debug: bool = False
     as_json: bool = False
     junit: Path | None = None
+    versus: Wanted = field(default_factory=Wanted)
     verbosity: Verbosity = "normal"
 
 
@@ -55,6 +57,7 @@ class _Job:
     """More lines of the header."""
     earlier: Earlier | None = None
     """What was answered before; None: nothing is asked."""
+    against: Against | None = None
 
 
 def dry_run_of(project: Project, selection: Selection, request: Request) -> ExitCode:
@@ -63,6 +66,7 @@ def dry_run_of(project: Project, selection: Selection, request: Request) -> Exit
     from reeval.schema.plan import encode_plan
 
     plan = _shaped(make_plan(project, selection), request)
+    against(project.store, request.versus, plan)
     if request.as_json:
         print_lines([encode_plan(plan).decode()])
     else:
@@ -74,8 +78,9 @@ def launch(project: Project, selection: Selection, request: Request) -> ExitCode
     """Plan, run and record a selection."""
     plan = _shaped(make_plan(project, selection), request)
     masker = _ready(plan, os.environ)
+    earlier = against(project.store, request.versus, plan)
     with project.store.create(masker) as writer:
-        return _run(project, _Job(plan=plan, writer=writer, masker=masker), request)
+        return _run(project, _Job(plan=plan, writer=writer, masker=masker, against=earlier), request)
 
 
 def refuse_selection(selection: Selection, *, dry_run: bool) -> None:
@@ -97,11 +102,20 @@ def resume_run(project: Project, request: Request, ref: str, *, errors: bool) ->
     before = run.plan(index)
     plan = _shaped(make_plan(project, before.selection), request)
     masker = _ready(plan, os.environ)
+    chosen = against(project.store, request.versus, plan, before=run)
     kept = kept_attempts(run, index, plan, project, retry_errors=errors)
     with project.store.resume(run, masker) as writer:
         for eval_id, reason in kept.changed.items():
             writer.supersede(eval_id, reason)
-        job = _Job(plan=plan, writer=writer, masker=masker, done=kept.keys, facts=kept.facts, earlier=kept.earlier)
+        job = _Job(
+            plan=plan,
+            writer=writer,
+            masker=masker,
+            done=kept.keys,
+            facts=kept.facts,
+            earlier=kept.earlier,
+            against=chosen,
+        )
         return _run(project, job, request)
 
 
@@ -117,10 +131,9 @@ def _shaped(plan: Plan, request: Request) -> Plan:
 
 def _ready(plan: Plan, environ: Mapping[str, str]) -> Masker:
     """Refuse what cannot run; return what hides the plan's secrets."""
-    from reeval.plan.secrets import missing_secrets, not_runnable, secret_names
+    from reeval.plan.secrets import missing_secrets, secret_names
 
-    found = (not_runnable(plan), *missing_secrets(plan, environ), *_model_problems(plan, environ))
-    problems = [text for text in found if text]
+    problems = [*missing_secrets(plan, environ), *_model_problems(plan, environ)]
     if problems:
         raise PlanError("\n".join(problems))
     return Masker([*(environ.get(name, "") for name in secret_names(plan)), *_model_keys(plan, environ)])
@@ -200,6 +213,8 @@ def _run(project: Project, job: _Job, request: Request) -> ExitCode:
     _tidy(project, run)
     if request.junit:
         _write_junit(request.junit, record, run)
+    if job.against is not None:
+        return compare_and_print(job.against, run, record, as_json=request.as_json)
     return ExitCode(record.exit_code)
 
 

@@ -9,6 +9,7 @@ import typer
 
 from reeval.cli.arguments import Kind, Paths, Profile
 from reeval.cli.output import guarded
+from reeval.cli.versus import FailOn, Vs, Wanted
 
 __all__ = ["run"]
 
@@ -60,6 +61,8 @@ def run(
     last_failed: LastFailed = False,
     resume: Resume = None,
     retry_errors: RetryErrors = None,
+    vs: Vs = None,
+    fail_on: FailOn = None,
     as_json: Json = False,
     junit: Junit = None,
     keep_sandbox: KeepSandbox = False,
@@ -75,19 +78,22 @@ def run(
     reeval run -k "greet and not slow" --runs 5  what matches, five attempts each
     reeval run --dry-run                         only show the plan
     reeval run --resume                          go on where the last run stopped
+    reeval run --vs last --fail-on worse         compare with the run before, and fail when it got worse
     """
     from reeval.cli.launch import Request, dry_run_of, launch, refuse_selection, resume_run
     from reeval.cli.project import open_project
     from reeval.cli.select import typed_selection
 
     project = open_project()
+    most = 1 if fail_fast else max_failures
     request = Request(
         max_concurrent=max_concurrent,
-        max_failures=1 if fail_fast else max_failures,
+        max_failures=most,
         keep_sandbox=keep_sandbox,
         debug=debug,
         as_json=as_json,
         junit=junit,
+        versus=Wanted(ref=vs, fail_on=fail_on, stops=most is not None),
         verbosity="quiet" if quiet else "verbose" if verbose else "normal",
     )
     selection = typed_selection(

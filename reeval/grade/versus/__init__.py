@@ -1,0 +1,1 @@
+"""What changed between two recorded runs? Pure: plans and attempts in, lifts and differences out."""

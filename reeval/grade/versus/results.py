@@ -1,0 +1,128 @@
+"""Did it get better or worse between two runs? A lift for each cell that both have, and one over all of them."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from reeval.grade.compared.differences import Measured, measured
+from reeval.grade.compared.lifts import Lift, Said, lift
+from reeval.grade.compared.pooled import Stratum, pooled_lift
+from reeval.grade.compared.recorded import flags_of
+from reeval.grade.compared.sides import MEASURES
+from reeval.grade.versus.matching import Apart, match
+from reeval.grade.versus.sides import CellSide, Place, RunSide
+from reeval.grade.versus.subjects import differences
+from reeval.schema.record import RunRecord
+
+__all__ = ["ComparedCell", "ComparedEval", "PooledCells", "Versus", "versus"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class ComparedCell:
+    """One cell of both runs: the earlier one is the control."""
+
+    place: Place
+    earlier: CellSide
+    later: CellSide
+    lift: Lift
+    measures: Mapping[str, Measured]
+    """Of the measures that are known on both sides."""
+    errors_differ: bool
+    """One side has far more errors: what is left of it may be a selection."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class ComparedEval:
+    """One eval that both runs asked."""
+
+    id: str
+    path: tuple[str, ...]
+    cells: tuple[ComparedCell, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class PooledCells:
+    """What several evals say together; no attempts are added up."""
+
+    cell: str | None
+    """``terse/plain/fake``; None: over all cells."""
+    lift: Lift
+
+
+@dataclass(frozen=True, kw_only=True)
+class Versus:
+    """Two runs, compared."""
+
+    earlier: RunRecord
+    later: RunRecord
+    scored: bool
+    evals: tuple[ComparedEval, ...]
+    pooled: tuple[PooledCells, ...]
+    apart: tuple[Apart, ...]
+    """What is not compared."""
+    differences: tuple[str, ...]
+    """In what ran the cells; empty: nothing that is recorded."""
+
+    def worse(self) -> Iterator[tuple[str, Lift]]:
+        """Yield what got worse, cells first: what it is (``EVAL@CELL``, ``all evals@CELL``), and its lift."""
+        cells = ((f"{it.place.eval}@{it.place.cell}", it.lift) for one in self.evals for it in one.cells)
+        pools = (("all evals" + (f"@{it.cell}" if it.cell else ""), it.lift) for it in self.pooled)
+        yield from ((what, it) for what, it in (*cells, *pools) if it.said is Said.WORSE)
+
+
+def versus(earlier: RunSide, later: RunSide) -> Versus:
+    """Compare two runs; raise ``UsageError`` when they have nothing in common. Chance is seeded by the later run."""
+    plans = [(f"run {run.record.run_id}", run.plan) for run in (earlier, later)]
+    matching = match(plans[0], plans[1])
+    scored = later.plan.kind == "scored"
+    seed = later.record.run_id
+    evals = tuple(
+        ComparedEval(
+            id=planned.id,
+            path=planned.path,
+            cells=tuple(_cell(place, (earlier, later), scored=scored, seed=seed) for place in places),
+        )
+        for planned, places in matching.evals
+    )
+    return Versus(
+        earlier=earlier.record,
+        later=later.record,
+        scored=scored,
+        evals=evals,
+        pooled=tuple(_pooled(evals, scored=scored, seed=seed)),
+        apart=matching.apart,
+        differences=tuple(differences(earlier, later, matching.evals)),
+    )
+
+
+def _cell(place: Place, runs: tuple[RunSide, RunSide], *, scored: bool, seed: str) -> ComparedCell:
+    old, new = (run.cells[place] for run in runs)
+    folds = old.attempts, new.attempts
+    found = {name: measured(*(fold.measure(name) for fold in folds), seed=seed) for name in MEASURES}
+    return ComparedCell(
+        place=place,
+        earlier=old,
+        later=new,
+        lift=lift(old.attempts.side, new.attempts.side, scored=scored, seed=seed),
+        measures={name: it for name, it in found.items() if it.control is not None and it.variant is not None},
+        errors_differ="errors" in flags_of(folds),
+    )
+
+
+def _pooled(evals: Sequence[ComparedEval], *, scored: bool, seed: str) -> Iterator[PooledCells]:
+    """Yield a lift for each cell that several evals have, and one over all where there are several cells."""
+    cells: defaultdict[str, list[ComparedCell]] = defaultdict(list)
+    for one in evals:
+        for cell in one.cells:
+            cells[cell.place.cell].append(cell)
+    groups: dict[str | None, list[ComparedCell]] = {key: several for key, several in cells.items() if len(several) > 1}
+    if len(cells) > 1 and len(evals) > 1:
+        groups[None] = [cell for several in cells.values() for cell in several]
+    for key, several in groups.items():
+        strata = [
+            Stratum(eval=it.place.eval, control=it.earlier.attempts.side, variant=it.later.attempts.side)
+            for it in several
+        ]
+        yield PooledCells(cell=key, lift=pooled_lift(strata, scored=scored, seed=seed))

@@ -1,0 +1,1 @@
+"""How are whole recorded runs read to be compared?"""

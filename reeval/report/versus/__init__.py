@@ -1,0 +1,1 @@
+"""How are two compared runs shown?"""

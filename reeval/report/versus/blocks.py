@@ -1,0 +1,165 @@
+"""What did each compared cell come to? A block for each eval: two rows a cell, the earlier run above the later one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from reeval.grade.compared.differences import Change
+from reeval.grade.compared.lifts import Lift, Said
+from reeval.grade.versus.results import ComparedCell, ComparedEval, PooledCells
+from reeval.grade.versus.sides import CellSide, Place
+from reeval.report.screen.failures import Page
+from reeval.report.screen.numbers import number
+from reeval.report.screen.table import table
+from reeval.report.text import one_line, width, wrap
+from reeval.report.versus.figures import amount_text, change_text, lift_text
+
+__all__ = ["EARLIER", "LATER", "Labels", "eval_block", "labels_of", "painted", "pooled_block"]
+
+EARLIER, LATER = "vs", "run"
+"""The words of the two rows; the head of the screen says which run is which."""
+_STYLES = {Said.HELPED: "green", Said.WORSE: "red", Said.OPEN: None}
+_BESIDE: dict[str, Callable[[CellSide], int]] = {
+    "error": lambda side: side.attempts.errors,
+    "skipped": lambda side: side.skipped,
+}
+"""What is in no rate, and shown where an eval has any."""
+_INDENT = "  "
+_LABEL = 40
+
+Labels = Callable[[Place], str]
+
+
+def labels_of(places: Sequence[Place]) -> Labels:
+    """Return how cells are told apart: by the factors that vary anywhere, else by the harness."""
+    factors = ("harness", "environment", "sandbox")
+    varied = [name for name in factors if len({getattr(place, name) for place in places}) > 1] or [factors[0]]
+    return lambda place: "/".join(getattr(place, name) for name in varied)
+
+
+def painted(lift: Lift, text: str, page: Page) -> str:
+    """Return a text in the color of what is said of a lift."""
+    style = _STYLES[lift.said]
+    return page.ink(style, text) if style else text
+
+
+@dataclass(frozen=True)
+class _Rows:
+    """A cell's two rows, column by column."""
+
+    lift: Lift
+    fixed: tuple[tuple[str, ...], tuple[str, ...]]
+    """Label, side, reading, and errors and skips where an eval has any."""
+    tokens: tuple[str, str]
+
+
+def eval_block(one: ComparedEval, labels: Labels, page: Page, *, scored: bool) -> list[str]:
+    """Return an eval's lines, at most ``page.cells`` wide, text of authors escaped."""
+    beside = [name for name in _BESIDE if any(_amounts(cell, name) != (0, 0) for cell in one.cells)]
+    rows = [_rows(cell, labels, beside, scored=scored) for cell in one.cells]
+    head = ["", "", "score" if scored else "pass", *beside]
+    name = page.ink("bold", page.line(" › ".join(one.path)))
+    wide = _wide(head, rows, page)
+    lines = [name, *(wide or _narrow(head, rows, page))]
+    for cell in one.cells:
+        lines += _more(cell, labels, page)
+    return lines
+
+
+def _rows(cell: ComparedCell, labels: Labels, beside: Sequence[str], *, scored: bool) -> _Rows:
+    label = one_line(labels(cell.place), _LABEL)
+    sides = [
+        (first, word, _reading(side, scored=scored), *(str(_BESIDE[name](side) or "·") for name in beside))
+        for first, word, side in ((label, EARLIER, cell.earlier), ("", LATER, cell.later))
+    ]
+    tokens = cell.measures.get("tokens")
+    shown = ("", "")
+    if tokens is not None and (tokens.control or tokens.variant):
+        amounts = [amount_text("tokens", value) for value in (tokens.control, tokens.variant)]
+        shown = amounts[0], f"{amounts[1]}  {change_text(tokens)}"
+    return _Rows(lift=cell.lift, fixed=(sides[0], sides[1]), tokens=shown)
+
+
+def _amounts(cell: ComparedCell, name: str) -> tuple[int, int]:
+    return _BESIDE[name](cell.earlier), _BESIDE[name](cell.later)
+
+
+def _reading(side: CellSide, *, scored: bool) -> str:
+    attempts = side.attempts.side
+    if not scored:
+        return f"{side.attempts.passed} of {attempts.decided}"
+    return "–" if attempts.mean is None else f"{number(attempts.mean)} ({attempts.decided})"
+
+
+def _wide(head: Sequence[str], rows: Sequence[_Rows], page: Page) -> list[str] | None:
+    """Return one table with the lifts in it; None where they would be cut."""
+    with_tokens = any(any(row.tokens) for row in rows)
+    heads = [*head, "lift", *(["tokens"] if with_tokens else [])]
+    texts, lifts = [], []
+    for row in rows:
+        for fixed, said, tokens in zip(row.fixed, ("·", lift_text(row.lift)), row.tokens, strict=True):
+            texts.append([*fixed, said, *([tokens] if with_tokens else [])])
+            lifts.append((row.lift, said))
+    kept = len(head) + 1
+    needed = max(map(width, table(heads[:kept], [row[:kept] for row in texts], keep=kept, indent=_INDENT)))
+    if page.cells is not None and needed > page.cells:
+        return None
+    first, *rest = table(heads, texts, keep=kept, cells=page.cells, indent=_INDENT)
+    colored = [line.replace(said, painted(lift, said, page), 1) for line, (lift, said) in zip(rest, lifts, strict=True)]
+    return [page.ink("dim", first), *colored]
+
+
+def _narrow(head: Sequence[str], rows: Sequence[_Rows], page: Page) -> list[str]:
+    """Return the readings as a table, and the lift of each cell below it."""
+    texts = [fixed for row in rows for fixed in row.fixed]
+    first, *rest = table(head, texts, keep=len(head), cells=page.cells, indent=_INDENT)
+    lines = [page.ink("dim", first)]
+    for number_of, row in enumerate(rows):
+        said = wrap(lift_text(row.lift), None if page.cells is None else max(10, page.cells - 2 * len(_INDENT)))
+        lines += rest[2 * number_of : 2 * number_of + 2]
+        lines += [2 * _INDENT + painted(row.lift, line, page) for line in said]
+    return lines
+
+
+def _more(cell: ComparedCell, labels: Labels, page: Page) -> list[str]:
+    """Return what else changed in a cell: the measures of which that can be told, or all; errors."""
+    texts = [
+        f"{name.replace('_', ' ')} {amount_text(name, found.control)} → {amount_text(name, found.variant)}, "
+        f"{change_text(found)}"
+        for name, found in cell.measures.items()
+        if (page.full and name != "tokens") or found.said is not Change.OPEN
+    ]
+    if cell.errors_differ:
+        counts = [f"{side.attempts.errors} of {side.attempts.finished}" for side in (cell.earlier, cell.later)]
+        texts.append(f"errors {counts[0]} → {counts[1]}: rates leave them out, and may look at a selection")
+    label = one_line(labels(cell.place), _LABEL)
+    return [line for text in texts for line in _hanging(f"{label}: {text}", page)]
+
+
+def _hanging(text: str, page: Page) -> list[str]:
+    room = None if page.cells is None else max(10, page.cells - 2 * len(_INDENT))
+    first, *rest = wrap(text, room)
+    return [_INDENT + page.ink("dim", first), *(2 * _INDENT + page.ink("dim", line) for line in rest)]
+
+
+def pooled_block(pools: Sequence[PooledCells], labels: dict[str, str], page: Page) -> list[str]:
+    """Return the lifts over several evals; ``labels`` are those of the cells."""
+    if not pools:
+        return []
+    named = [one_line(labels[it.cell], _LABEL) if it.cell else "all cells" for it in pools]
+    rows = [[name, str(it.lift.evals), lift_text(it.lift)] for name, it in zip(named, pools, strict=True)]
+    head = ["", "evals", "lift"]
+    title = page.ink("bold", "all evals")
+    whole = table(head, rows, keep=3, indent=_INDENT)
+    if page.cells is None or max(map(width, whole)) <= page.cells:
+        colored = [
+            line.replace(row[2], painted(it.lift, row[2], page), 1)
+            for line, row, it in zip(whole[1:], rows, pools, strict=True)
+        ]
+        return [title, page.ink("dim", whole[0]), *colored]
+    first, *rest = table(head[:2], [row[:2] for row in rows], keep=2, cells=page.cells, indent=_INDENT)
+    lines = [title, page.ink("dim", first)]
+    for line, row, it in zip(rest, rows, pools, strict=True):
+        lines += [line, *(2 * _INDENT + painted(it.lift, part, page) for part in wrap(row[2], page.cells - 4))]
+    return lines
