@@ -30,6 +30,7 @@ __all__ = [
     "print_note",
     "terminal_width",
     "wants_color",
+    "writes_unicode",
 ]
 
 P = ParamSpec("P")
@@ -47,8 +48,12 @@ def wants_color(stream: TextIO, environ: Mapping[str, str] = os.environ) -> bool
 
 def is_live(stream: TextIO, environ: Mapping[str, str] = os.environ) -> bool:
     """Say whether the stream is a terminal that can move its cursor and draw the marks of a live block."""
-    utf = (stream.encoding or "").lower().startswith("utf")
-    return utf and stream.isatty() and _moves(environ)
+    return writes_unicode(stream) and stream.isatty() and _moves(environ)
+
+
+def writes_unicode(stream: TextIO) -> bool:
+    """Say whether the stream can write every character."""
+    return (stream.encoding or "").lower().startswith("utf")
 
 
 def _moves(environ: Mapping[str, str]) -> bool:

@@ -1,4 +1,4 @@
-"""What does a pull request need to know of a run? ``summary.md``: outcome, table, failures, how to do it again.
+"""What does a pull request need to know of a run? ``summary.md``: outcome, table, lifts, failures, how to do it again.
 
 Text of agents, programs and authors stands in code spans and fences only, so that none of it can become Markdown,
 HTML, a link, a mention or a reference, whatever reads the file.
@@ -19,6 +19,7 @@ from urllib.parse import quote
 
 from reeval.errors import RecordError
 from reeval.report.answers import SHOWN_ANSWERS, answers_to, facts_of, sides_of
+from reeval.report.pictures.bars import lifts_of, picture_of
 from reeval.report.screen.blocks import reading, status
 from reeval.report.screen.ending import next_commands
 from reeval.report.screen.evidence import RunReader, attempt_key, is_failing
@@ -31,7 +32,10 @@ from reeval.schema.recorded.answers import QuestionRecord
 if TYPE_CHECKING:
     from jinja2 import Template
 
-__all__ = ["cell", "code", "fence", "summary_text", "write_summary"]
+__all__ = ["PICTURE", "cell", "code", "fence", "summary_text", "write_summary"]
+
+PICTURE = "lifts.svg"
+"""Stands beside ``summary.md``: GitHub shows a picture in Markdown only from a file of its own."""
 
 _ROWS = 200
 _FAILURES = 50
@@ -45,10 +49,32 @@ _PIPES = re.compile(r"(\\*)\|")
 def write_summary(
     path: Path, record: RunRecord, failures: Sequence[AttemptRecord], reader: RunReader | None = None
 ) -> None:
-    """Write the file whole or not at all; raise ``RecordError`` when it cannot be written."""
+    """Write the files, each whole or not at all; raise ``RecordError`` when one cannot be written.
+
+    The picture of lifts comes first, so that the summary links to nothing that is not there; without lifts there is
+    none.
+    """
+    _place(path.with_name(PICTURE), _picture_text(record))
+    _place(path, summary_text(record, failures, reader))
+
+
+def _picture_text(record: RunRecord) -> str | None:
+    picture = picture_of(lifts_of(record))
+    if picture is None:
+        return None
+    from reeval.report.pictures.svg import svg_text
+
+    return svg_text(picture)
+
+
+def _place(path: Path, text: str | None) -> None:
+    """Write a file; None removes what an earlier part of the run left there."""
     temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
     try:
-        temporary.write_text(summary_text(record, failures, reader), encoding="utf-8")
+        if text is None:
+            path.unlink(missing_ok=True)
+            return
+        temporary.write_text(text, encoding="utf-8")
         temporary.replace(path)
     except OSError as error:
         with suppress(OSError):
@@ -60,6 +86,7 @@ def summary_text(record: RunRecord, failures: Sequence[AttemptRecord], reader: R
     """Return the summary. ``failures`` are the attempts to show; the rest is counted from the record."""
     rows = list(_rows(record))
     asked = [_question(planned, one) for planned in record.evals for one in planned.questions]
+    picture = picture_of(lifts_of(record))
     return _template().render(
         run=record,
         title=_title(record),
@@ -67,6 +94,7 @@ def summary_text(record: RunRecord, failures: Sequence[AttemptRecord], reader: R
         totals=_totals(record),
         rows=rows[:_ROWS],
         hidden_rows=max(0, len(rows) - _ROWS),
+        picture=picture and {"file": PICTURE, "said": picture.summary},
         asked=asked[:_ASKED],
         hidden_asked=max(0, len(asked) - _ASKED),
         sections=list(_sections(record, failures, reader)),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
+from xml.etree import ElementTree as ET
 
 import pytest
 
@@ -11,6 +12,7 @@ from reeval.errors import RecordError
 from reeval.report.summary import cell as table_cell
 from reeval.report.summary import code, fence, summary_text, write_summary
 from reeval.schema.record import Outcome, RunState
+from tests.report.pictures.samples import lift
 from tests.report.records import (
     HOSTILE,
     cell,
@@ -199,6 +201,32 @@ def test_long_runs_are_bounded_and_the_rest_is_counted() -> None:
         "950 more: `reeval query \"SELECT eval, attempt_id FROM attempts WHERE outcome = 'fail'\""
         " --run 20261130-142501-x7f3`" in text
     )
+
+
+def test_lifts_are_shown_as_a_picture_that_says_in_words_what_it_shows(tmp_path: Path) -> None:
+    one = lift(HOSTILE, said="made it worse")
+    record = run(evaluated("adds", lifts=[one, lift(said="can't tell yet")], file=HOSTILE), lifts=[lift(evals=2)])
+    path = tmp_path / "summary.md"
+    write_summary(path, record, [])
+    shown = "## Lifts\n\n![lifts with their 95 % intervals: 1 helped, 1 made it worse, 1 can't tell yet](lifts.svg)\n\n"
+    assert shown in path.read_text(encoding="utf-8")
+    assert len(ET.parse(tmp_path / "lifts.svg").getroot().findall("{*}g")) == 3
+    assert sorted(one.name for one in tmp_path.iterdir()) == ["lifts.svg", "summary.md"]
+
+
+def test_a_picture_that_is_no_longer_of_this_run_goes(tmp_path: Path) -> None:
+    path = tmp_path / "summary.md"
+    write_summary(path, run(evaluated(lifts=[lift()])), [])
+    write_summary(path, run(evaluated()), [])
+    assert [one.name for one in tmp_path.iterdir()] == ["summary.md"]
+    assert "Lifts" not in path.read_text(encoding="utf-8")
+
+
+def test_a_picture_that_cannot_be_written_is_named(tmp_path: Path) -> None:
+    (tmp_path / "lifts.svg").mkdir()
+    with pytest.raises(RecordError, match=r"lifts\.svg: the summary cannot be written: "):
+        write_summary(tmp_path / "summary.md", run(evaluated(lifts=[lift()])), [])
+    assert [one.name for one in tmp_path.iterdir()] == ["lifts.svg"]
 
 
 def test_it_is_written_whole_or_not_at_all(tmp_path: Path) -> None:

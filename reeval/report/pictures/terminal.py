@@ -76,13 +76,14 @@ def plot_lines(picture: Picture, *, ink: Ink, cells: int | None, unicode: bool =
     return lines if unicode else [line.translate(_ASCII) for line in lines]
 
 
-def no_lifts_lines(run_id: str, cells: int | None) -> list[str]:
+def no_lifts_lines(run_id: str, cells: int | None, *, unicode: bool = True) -> list[str]:
     """Say that a run has no lifts, and how to get one."""
     texts = (
         f"run {run_id} has no lifts: none of its evals compares anything",
         "to get one, write @compare(variants=[…]) above an eval and run it, with 4 runs a side or more",
+        f"or hold the whole run against an earlier one: reeval show {run_id} --vs RUN",
     )
-    return [line for text in texts for line in wrap(one_line(text), cells)]
+    return [line for text in texts for line in wrap(_writable(one_line(text), unicode=unicode), cells)]
 
 
 def _writable(text: str, *, unicode: bool) -> str:

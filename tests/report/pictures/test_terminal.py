@@ -162,4 +162,9 @@ def test_without_lifts_it_says_so_and_how_to_get_one() -> None:
         "run 20261130-142501-x7f3 has no lifts: none of its evals compares anything",
         "to get one, write @compare(variants=[…]) above an eval and run it, with 4 runs a",
         "side or more",
+        "or hold the whole run against an earlier one: reeval show 20261130-142501-x7f3",
+        "--vs RUN",
     ]
+    for line in no_lifts_lines("20261130-142501-x7f3", 40, unicode=False):
+        assert line.isascii()
+        assert width(line) <= 40
