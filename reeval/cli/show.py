@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from reeval.cli.output import guarded, make_page, print_lines
+from reeval.cli.plot import Plot, plot_between, plot_of
 from reeval.cli.versus import Vs, earlier_run, versus_lines
 from reeval.errors import UsageError
 
@@ -25,7 +26,7 @@ Full = Annotated[bool, typer.Option("--full", help="Shorten nothing: whole messa
 
 
 @guarded
-def show(ref: Ref = None, run: Run = None, vs: Vs = None, full: Full = False) -> None:
+def show(ref: Ref = None, run: Run = None, vs: Vs = None, plot: Plot = False, full: Full = False) -> None:
     """Show a run's last screen, a run against an earlier one, or one attempt: turns, checks, diff, log.
 
     \b
@@ -34,6 +35,7 @@ def show(ref: Ref = None, run: Run = None, vs: Vs = None, full: Full = False) ->
     reeval show "evals/greet.eval.py::greets by name@terse/-/fake#1"  one attempt of the last run
     reeval show "greets@#1" --run 20261130                           any part that names only one will do
     reeval show --vs last                                            the last run against the one before
+    reeval show --plot                                               the last run's lifts, drawn
     """
     from reeval.cli.records import open_store
 
@@ -41,9 +43,10 @@ def show(ref: Ref = None, run: Run = None, vs: Vs = None, full: Full = False) ->
     found = None if ref is None or run is not None or "@" in ref else _as_run(store, ref)
     if found is not None or ref is None:
         directory = found or store.find(run or "last")
-        print_lines(_run_lines(directory, full=full) if vs is None else _versus_lines(store, directory, vs, full=full))
-    elif vs is not None:
-        raise UsageError(f"--vs compares whole runs, and {ref!r} is no run; `reeval runs` lists them")
+        print_lines(_whole_run(store, directory, vs, plot=plot, full=full))
+    elif vs is not None or plot:
+        option = "--plot draws" if vs is None else "--vs compares"
+        raise UsageError(f"{option} whole runs, and {ref!r} is no run; `reeval runs` lists them")
     else:
         print_lines(_attempt_lines(store.find(run or "last"), ref, full=full))
 
@@ -60,6 +63,12 @@ def _as_run(store: RunStore, ref: str) -> RunDirectory | None:
         return None
 
 
+def _whole_run(store: RunStore, run: RunDirectory, vs: str | None, *, plot: bool, full: bool) -> list[str]:
+    if vs is None:
+        return (plot_of if plot else _run_lines)(run, full=full)
+    return (plot_between if plot else versus_lines)(earlier_run(store, vs, run), run, full=full)
+
+
 def _run_lines(directory: RunDirectory, *, full: bool) -> list[str]:
     import sys
 
@@ -73,10 +82,6 @@ def _run_lines(directory: RunDirectory, *, full: bool) -> list[str]:
     elapsed = None if record.ended_at is None else (record.ended_at - record.created_at) / 1000
     head = [page.ink("bold", page.line(_scope(record))), ""]
     return [*head, *screen(record, failures, page, elapsed=elapsed, place=f"{directory.path}/")]
-
-
-def _versus_lines(store: RunStore, directory: RunDirectory, vs: str, *, full: bool) -> list[str]:
-    return versus_lines(earlier_run(store, vs, directory), directory, full=full)
 
 
 def _attempt_lines(directory: RunDirectory, text: str, *, full: bool) -> list[str]:

@@ -26,6 +26,7 @@ MARKS: dict[Said, str] = {"helped": "▲", "made it worse": "▼", "can't tell y
 Titled = tuple[str, LiftRecord]
 """A lift and what it is about, such as the name of its eval."""
 
+_SIDES = ("the variant", "the control's")
 _NAME_CELLS = 200
 _STEPS = (1, 2, 5, 10)
 _MINUS = "−"
@@ -94,8 +95,10 @@ def lifts_of(record: RunRecord) -> list[Titled]:
     return [*pooled, *single]
 
 
-def picture_of(lifts: Sequence[Titled], *, most: int | None = SHOWN_BARS) -> Picture | None:
-    """Return the picture of some lifts; None when there are none.
+def picture_of(
+    lifts: Sequence[Titled], *, most: int | None = SHOWN_BARS, sides: tuple[str, str] = _SIDES
+) -> Picture | None:
+    """Return the picture of some lifts; None when there are none. ``sides`` says what is subtracted from what.
 
     Of more than ``most`` (None: no limit) those that can be told come before those that cannot; their order stays.
     """
@@ -110,7 +113,7 @@ def picture_of(lifts: Sequence[Titled], *, most: int | None = SHOWN_BARS) -> Pic
     extent = _extent(lift for _, lift in shown) if scored else 1.0
     return Picture(
         title=f"Lift over {control or 'the control'}",
-        meaning=f"{'mean score' if scored else 'pass rate'} of the variant minus the control's, with its 95 % interval",
+        meaning=f"{'mean score' if scored else 'pass rate'} of {sides[0]} minus {sides[1]}, with its 95 % interval",
         bars=tuple(
             _bar(lift, _about(title, lift, harness=with_harness, sandbox=several, control=control is None), extent)
             for title, lift in shown
