@@ -6,6 +6,7 @@ from typing import Annotated
 
 import typer
 
+from reeval.cli.analyze import analyze
 from reeval.cli.check import check
 from reeval.cli.clean import clean
 from reeval.cli.doctor import doctor
@@ -27,7 +28,7 @@ app = typer.Typer(
     add_completion=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for command in (init, run, check, show, runs, query, clean, doctor):
+for command in (init, run, check, show, runs, analyze, query, clean, doctor):
     app.command()(command)
 app.add_typer(judge)
 

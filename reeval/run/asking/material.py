@@ -22,7 +22,7 @@ from reeval.schema.transcript import (
     WebSearch,
 )
 
-__all__ = ["Evidence", "Section", "as_text", "explicit", "sections"]
+__all__ = ["Evidence", "Section", "as_text", "clipped", "explicit", "sections"]
 
 CLIPPED_OUTPUT = 1500
 """Characters of a tool's output that a transcript shows, unless it is ``"full"``."""
@@ -154,7 +154,7 @@ def _command(result: CommandResult) -> str:
     lines = [f"$ {result.command}", f"exit code {result.exit_code}{tries}"]
     for name, text in (("stdout", result.stdout), ("stderr", result.stderr)):
         if text.strip():
-            lines.append(f"{name}:\n{_clipped(text, COMMAND_OUTPUT)}")
+            lines.append(f"{name}:\n{clipped(text, COMMAND_OUTPUT)}")
     return "\n".join(lines)
 
 
@@ -205,15 +205,16 @@ def _tool(call: ToolCall, *, full: bool) -> str:
     ended = "" if call.exit_code is None else f" (exit code {call.exit_code})"
     failed = " (failed)" if call.ok is False and call.exit_code is None else ""
     limit = None if full else CLIPPED_OUTPUT
-    head = f"tool {call.name}: {_clipped(asked, limit)}{ended}{failed}"
-    return f"{head}\n{_clipped(call.output, limit)}" if call.output.strip() else head
+    head = f"tool {call.name}: {clipped(asked, limit)}{ended}{failed}"
+    return f"{head}\n{clipped(call.output, limit)}" if call.output.strip() else head
 
 
 def _one_line(value: object) -> str:
     return msgspec.json.encode(value).decode()
 
 
-def _clipped(text: str, limit: int | None) -> str:
+def clipped(text: str, limit: int | None) -> str:
+    """Return a text of at most ``limit`` characters, without its middle and with a note there; None does not cut."""
     if limit is None or len(text) <= limit:
         return text
     half = limit // 2
