@@ -90,7 +90,7 @@ def _newcombe_low(control: int, variant: int) -> NDArray[Any]:
     return np.asarray(shares[1] - shares[0] - np.hypot(shares[1] - lower, upper - shares[0]))
 
 
-@lru_cache(maxsize=32)
+@lru_cache(maxsize=8)  # of very many attempts one takes 10 MB
 def _results(control: int, variant: int) -> _Results:
     import numpy as np
 
