@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import reduce
+from functools import lru_cache, reduce
 from hashlib import sha256
 from itertools import combinations
 from math import comb, lcm
@@ -118,8 +118,15 @@ def relabelings(control: Sequence[float], variant: Sequence[float]) -> Null:
         return Null(draw=draw, exact=(differences(np.array(counts)), chances))
     if comb(len(values), size) > _MOST_SWAPS:
         return Null(draw=draw)
-    chosen = np.array(list(combinations(range(len(values)), size)))
+    chosen = _choices(len(values), size)
     return Null(draw=draw, exact=(differences(values[chosen].sum(axis=1)), np.full(len(chosen), 1 / len(chosen))))
+
+
+@lru_cache(maxsize=16)
+def _choices(total: int, size: int) -> NDArray[Any]:
+    import numpy as np
+
+    return np.array(list(combinations(range(total), size)))
 
 
 def two_sided(observed: float, parts: Sequence[tuple[float, Null]], *, seed: str, size: int = 1) -> float:
