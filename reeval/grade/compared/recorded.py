@@ -6,6 +6,8 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
+from msgspec import structs
+
 from reeval.grade.compared.boschloo import LEVEL, boschloo
 from reeval.grade.compared.differences import measured, without_difference
 from reeval.grade.compared.lifts import Lift
@@ -89,14 +91,12 @@ class CompareFold:
     def _alone(self, pair: Pair, scored: bool, seed: str) -> LiftRecord:
         compare, planned = self._planned.compare, self._planned
         least = compare.min_lift if compare and compare.gate != "none" else None
-        holds = None if least is None else _holds(pair.sides, planned.runs, least, scored=scored)
-        return lift_record(
-            [pair],
-            scored=scored,
-            seed=seed,
-            holds=holds,
-            undecided=least is not None and holds is None and any(side.bounds(planned.runs) for side in pair.sides),
-        )
+        found = lift_record([pair], scored=scored, seed=seed)
+        if least is None:
+            return found
+        holds = _holds(pair.sides, planned.runs, least, scored=scored)
+        undecided = holds is None and any(side.bounds(planned.runs) for side in pair.sides)
+        return structs.replace(found, min_lift=least, holds=holds, undecided=undecided)
 
 
 def pooled_lifts(folds: Iterable[CompareFold], *, scored: bool, seed: str) -> list[LiftRecord]:
@@ -109,9 +109,7 @@ def pooled_lifts(folds: Iterable[CompareFold], *, scored: bool, seed: str) -> li
     return [lift_record(pairs, scored=scored, seed=seed) for pairs in several]
 
 
-def lift_record(
-    pairs: Sequence[Pair], *, scored: bool, seed: str, holds: bool | None = None, undecided: bool = False
-) -> LiftRecord:
+def lift_record(pairs: Sequence[Pair], *, scored: bool, seed: str) -> LiftRecord:
     """Return the lift over ``pairs``, which all have the same control and variant."""
     found = pooled_lift([pair.stratum for pair in pairs], scored=scored, seed=seed)
     passed = [0 if scored else sum(pair.sides[side].passed for pair in pairs) for side in (0, 1)]
@@ -139,8 +137,6 @@ def lift_record(
         doubt=found.doubt and found.doubt.value,
         cases=found.cases,
         evals=_evals(found, evals),
-        holds=holds,
-        undecided=undecided,
         measures=measure_records(*pairs[0].sides, seed=seed) if alone else [],
         alike=_alike(pairs[0].sides) if alone else [],
         flags=sorted({flag for pair in pairs for flag in flags_of(pair.sides)}),

@@ -7,8 +7,10 @@ from dataclasses import dataclass
 from typing import Literal
 
 from reeval.report.answers import question_lines
+from reeval.report.screen.compares import compare_lines
 from reeval.report.screen.ink import PLAIN, Ink
 from reeval.report.screen.numbers import count, dollars, number, seconds
+from reeval.report.screen.passes import pass_lines
 from reeval.report.screen.table import table
 from reeval.report.text import one_line, pad, width
 from reeval.schema.record import AttemptEntry, CellRecord, EvalRecord, Outcome
@@ -22,6 +24,8 @@ SHOWN_CASES = 5
 STATUS_WIDTH = 4
 """Cells of the shortest status words: names stand in one column in a run that goes well."""
 _INDENT = "  "
+_BESIDE_LIFTS = {"fail", "review", "error", "skipped", "not run"}
+"""Columns of a compare beside its lifts; its measures are compared, and every gate but the control's is to hold."""
 
 
 # --- the status word ------------------------------------------------------------------------------------
@@ -31,10 +35,12 @@ def status(record: EvalRecord) -> Status:
     """Return the word of an eval: read from its gates, or from its attempts where no gate decides."""
     if record.mode != "run":
         return "todo" if record.mode == "todo" else "skipped"
-    if failing := [cell for cell in record.cells if cell.gate.holds is False]:
+    small = any(lift.holds is False for lift in record.lifts)
+    if (failing := [cell for cell in record.cells if cell.gate.holds is False]) or small:
         only_review = all(cell.review and not cell.failed and not cell.verdict_failed for cell in failing)
-        return "review" if only_review and record.kind == "pass-fail" else "fail"
-    if undecided := [cell for cell in record.cells if cell.gate.undecided]:
+        return "review" if only_review and record.kind == "pass-fail" and not small else "fail"
+    open_lift = any(lift.undecided for lift in record.lifts)
+    if undecided := [cell for cell in record.cells if cell.gate.undecided or open_lift]:
         return "error" if any(cell.error for cell in undecided) else "undecided"
     if any(cell.gate.holds for cell in record.cells):
         return "scored" if record.kind == "scored" else "pass"
@@ -125,8 +131,13 @@ def _said(cells: Sequence[CellRecord]) -> list[_Column]:
 def block(record: EvalRecord, *, ink: Ink = PLAIN, cells: int | None = None, all_cases: bool = False) -> list[str]:
     """Return the lines of an eval's result block, at most ``cells`` wide, text of authors escaped."""
     lines = _first_lines(record, ink, cells)
-    if len(record.cells) > 1:
+    if record.lifts:
+        counts = [(column.head, column.text) for column in _said(record.cells) if column.head in _BESIDE_LIFTS]
+        lines += compare_lines(record, reading, counts, ink, cells, every=all_cases)
+    elif len(record.cells) > 1:
         lines += _cells_table(record, ink, cells)
+    if all_cases:
+        lines += pass_lines(record, ink, cells, _INDENT)
     if record.cases and record.attempts:
         lines += _cases_table(record, ink, cells, SHOWN_CASES if not all_cases else len(record.cases))
     lines += question_lines(record, ink=ink, cells=cells, indent=_INDENT, every=all_cases)

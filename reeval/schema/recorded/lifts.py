@@ -72,6 +72,8 @@ class LiftRecord(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """Cases that count, for an eval with cases."""
     evals: int | None = None
     """Evals that were pooled, for a lift over several."""
+    min_lift: float | None = None
+    """The smallest lift that the compare asks for; None: none, or it only reports."""
     holds: bool | None = None
     """Whether ``min_lift`` holds; None: there is none that decides, or it is undecided."""
     undecided: bool = False
