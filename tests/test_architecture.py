@@ -41,6 +41,7 @@ HOMES = {
         "reeval/run/",
         "reeval/harnesses/",
         "reeval/models/",
+        "reeval/grade/compared/recorded",
         "reeval/report/live/events",
     ),
     "anyio": (
