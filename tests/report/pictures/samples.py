@@ -40,3 +40,11 @@ def drawn(*lifts: Titled, **more: Any) -> Picture:
     picture = picture_of(lifts or ALL, **more)
     assert picture is not None
     return picture
+
+
+GUIDE: list[Titled] = [
+    ("greets by name", lift("with-house-greeting")),
+    ("greets by name", lift("terse-rules", (-0.62, -0.83, -0.21), said="made it worse", holds=False)),
+    ("adds", lift("terse-rules", (-0.25, -0.7, 0.2), said="can't tell yet")),
+]
+"""What the guide shows."""
