@@ -380,6 +380,10 @@ class Reporter(Protocol):
         """An attempt is on disk."""
         ...
 
+    def attempts_left_out(self, attempts: Sequence[PlannedAttempt]) -> None:
+        """These attempts of one eval or more will not start: what they were for is known without them."""
+        ...
+
     def question_answered(self, record: AnswerRecord | PairRecord, waiting: int) -> None:
         """A model answered a question, or failed to; ``waiting`` more attempts or pairs are to be asked about."""
         ...

@@ -30,7 +30,7 @@ class Kept:
     facts: tuple[str, ...] = ()
     """Lines of the header."""
     earlier: Earlier | None = None
-    """What questions need to know; None: the plan has none."""
+    """What questions and early stops need to know; None: the plan has none."""
 
 
 class _Finished(NamedTuple):
@@ -73,9 +73,13 @@ def kept_attempts(run: RunDirectory, index: JournalIndex, plan: Plan, project: P
 
 
 def _earlier(run: RunDirectory, index: JournalIndex, plan: Plan, kept: dict[str, _Finished]) -> Earlier | None:
-    """Return which kept attempts may still be asked about, and which questions were answered as they are now."""
+    """Return how kept attempts ended that may still be asked about, or that may end their eval early.
+
+    With them, which questions were answered as they are now.
+    """
     asked = {planned.id: planned.questions for planned in plan.evals if planned.questions}
-    if not asked:
+    known = asked.keys() | {planned.id for planned in plan.evals if planned.until}
+    if not known:
         return None
     from reeval.grade.asked.tallies import answers_it
     from reeval.run.tools import Earlier
@@ -88,7 +92,7 @@ def _earlier(run: RunDirectory, index: JournalIndex, plan: Plan, kept: dict[str,
         and any(answers_it(answer, one) for one in asked.get(answer.eval, ())[answer.question - 1 : answer.question])
     ]
     return Earlier(
-        attempts={key: (it.outcome, it.verdict) for key, it in kept.items() if it.eval in asked},
+        attempts={key: (it.outcome, it.verdict) for key, it in kept.items() if it.eval in known},
         answered=frozenset(answered),
     )
 

@@ -78,11 +78,18 @@ class CellFold:
         return self._body_errors > 0
 
     def record(
-        self, cell: PlannedCell, *, planned: int, gate: ResolvedGate, spare_errors: int = 0
+        self,
+        cell: PlannedCell,
+        *,
+        planned: int,
+        gate: ResolvedGate,
+        spare_errors: int = 0,
+        settled: GateResult | None = None,
     ) -> CellRecord:
         """Return the cell; ``planned`` attempts were to run, and ``gate`` is what ``gate_of`` says.
 
-        ``spare_errors`` of its errors leave nothing open: those attempts turned out not to be needed.
+        ``spare_errors`` of its errors leave nothing open: those attempts turned out not to be needed. ``settled`` is
+        what the gate says, where that is not a matter of these counts.
         """
         outcomes = self._outcomes
         return CellRecord(
@@ -101,7 +108,7 @@ class CellFold:
             verdict_failed=self._verdict_failed,
             mean_score=float(self._score / outcomes[Outcome.SCORED]) if outcomes[Outcome.SCORED] else None,
             complete=outcomes[Outcome.SCORED],
-            gate=self._gate(gate, planned, spare_errors),
+            gate=settled or self._gate(gate, planned, spare_errors),
             duration=self._durations.mean,
             tokens=self._tokens.mean,
             cost=self._costs.value,

@@ -156,8 +156,10 @@ class _Builder:
         cells = self.cells.of(cascade, compared, place)
         cases = case_keys([case.key for case in spec.cases or ()])
         values = Values(cascade, place, self._problems)
-        runs = values.runs(DEFAULT_RUNS_IN_COMPARE if compared.compare else DEFAULT_RUNS)
-        gate, judge = values.gate(spec.kind), values.judge()
+        compares = candidate.compare is not None and not compared.dropped
+        default = DEFAULT_RUNS_IN_COMPARE if compared.compare else DEFAULT_RUNS
+        runs = values.runs(default, spec.kind, compared=compares, dropped=compared.dropped)
+        gate, judge = values.gate(spec.kind, runs.until), values.judge()
         asked = self._asked(candidate, cascade, compared, cells, (len(cases) or 1) * runs.most)
         self._name_models(candidate, cascade, asked, spec)
         if cascade.get("capture"):

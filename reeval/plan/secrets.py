@@ -1,16 +1,13 @@
-"""What keeps a plan from starting: a host variable that is not set, or something of a later version?"""
+"""Which host variables and models does a plan need, and which of them are not there?"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from reeval.plan.parts.problems import LATER
 from reeval.schema.environment import Environment, Secret
 from reeval.schema.plan import Plan, PlannedEval
 
-__all__ = ["missing_secrets", "model_namers", "not_runnable", "secret_names"]
-
-_SHOWN = 5
+__all__ = ["missing_secrets", "model_namers", "secret_names"]
 
 
 def secret_names(plan: Plan) -> frozenset[str]:
@@ -37,18 +34,6 @@ def model_namers(plan: Plan) -> dict[str, str]:
         for name, what in _named_models(planned):
             found.setdefault(name, f"{planned.file}:{planned.line}: {what}")
     return found
-
-
-def not_runnable(plan: Plan) -> str | None:
-    """Return why ``reeval run`` cannot run this plan, naming the evals; None when it can."""
-    lines: dict[str, list[str]] = {}
-    for planned in plan.evals:
-        for what in _later(planned):
-            lines.setdefault(what, []).append(f"{planned.file}:{planned.line} {planned.name!r}")
-    if not lines:
-        return None
-    found = "\n".join(f"  {what}: {_some(evals)}" for what, evals in lines.items())
-    return f"running what these evals ask for {LATER}; --dry-run shows their plan:\n{found}"
 
 
 def _secrets(plan: Plan) -> Iterator[tuple[str, str, Secret]]:
@@ -82,13 +67,3 @@ def _among(owner: str, variables: Mapping[str, str | Secret]) -> Iterator[tuple[
     for name, value in variables.items():
         if isinstance(value, Secret):
             yield owner, name, value
-
-
-def _later(planned: PlannedEval) -> Iterator[str]:
-    if planned.until:
-        yield f"runs = {{{'until_decided' if planned.until == 'decided' else 'best_of'} = …}}"
-
-
-def _some(evals: list[str]) -> str:
-    more = f" and {len(evals) - _SHOWN} more" if len(evals) > _SHOWN else ""
-    return ", ".join(evals[:_SHOWN]) + more

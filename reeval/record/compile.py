@@ -15,12 +15,14 @@ import msgspec
 
 from reeval.errors import RecordError
 from reeval.grade.asked.tallies import QuestionFold, answered_usage, answers_it
-from reeval.grade.cells import CellFold, TotalsFold, gate_of, run_exit_code
+from reeval.grade.cells import CellFold, TotalsFold, run_exit_code
+from reeval.grade.early.early import place_of
+from reeval.grade.early.rules import cell_record, early_of
 from reeval.grade.remarks import Remarks
 from reeval.record.format.journal import JournalIndex, Span, whole_size
 from reeval.record.store import RunDirectory
 from reeval.record.writer import writing
-from reeval.schema.plan import Plan, PlannedCell, PlannedEval, Selection
+from reeval.schema.plan import Plan, PlannedEval, Selection
 from reeval.schema.record import (
     SCHEMA_VERSION,
     AttemptEntry,
@@ -61,7 +63,7 @@ def compile_record(run: RunDirectory) -> RunRecord:
     """Make the record of a run from its journal; raise ``RecordError`` when there is no head to it."""
     index = run.index()
     start, plan = run.start(index), run.plan(index)
-    folds = _Folds(plan)
+    folds = _Folds(plan, run.id)
     for span, attempt in zip(sorted(index.spans()), run.attempts(index), strict=True):
         folds.add(run, attempt, span)
     for answer in run.answers(index):
@@ -78,7 +80,7 @@ def compile_record(run: RunDirectory) -> RunRecord:
         **{name: getattr(start, name) for name in _SAME},
         profile=plan.selection.profile,
         selection=_typed(plan.selection),
-        totals=folds.totals.record(plan.attempts),
+        totals=folds.totals.record(sum(cell.planned for planned in evals for cell in planned.cells)),
         evals=evals,
         lifts=folds.pooled(run.id, scored=plan.kind == "scored"),
         remarks=folds.remarks.lines(),
@@ -137,11 +139,14 @@ class _Fold:
     """One eval and what its attempts add up to so far."""
 
     planned: PlannedEval
+    seed: str
+    """The run's id."""
     cells: dict[tuple[str, str, str], CellFold] = field(init=False)
     entries: list[tuple[tuple[int, int, int], AttemptEntry]] = field(default_factory=list)
 
     def __post_init__(self) -> None:
-        self.cells = {_place(cell): CellFold() for cell in self.planned.cells}
+        self.cells = {place_of(cell): CellFold() for cell in self.planned.cells}
+        self.early = early_of(self.planned, seed=self.seed)
         self.questions = [QuestionFold(number, one) for number, one in enumerate(self.planned.questions, 1)]
         self.asked: set[str] = set()
         """Attempts that count, where questions are asked about them."""
@@ -156,6 +161,8 @@ class _Fold:
         if place not in self.cells:
             return False
         self.cells[place].add(attempt)
+        if self.early is not None:
+            self.early.add(place, attempt.case, attempt.run, attempt.outcome)
         if self.questions:
             self.asked.add(attempt.attempt)
         order = (attempt.run, self.cases.get(attempt.case or "", 0), self.order[place])
@@ -178,15 +185,12 @@ class _Fold:
     def record(self, lifts: list[LiftRecord]) -> EvalRecord:
         """Return the eval, its attempts in the order of the plan."""
         planned = self.planned
-        count = (len(planned.cases) or 1) * planned.runs if planned.mode == "run" else 0
         self.entries.sort(key=lambda entry: entry[0])
-        names = "id file path slug kind mode skip_reason description tags runs cases task notes"
+        names = "id file path slug kind mode skip_reason description tags runs cases task"
         return EvalRecord(
             **{name: getattr(planned, name) for name in names.split()},
-            cells=[
-                self.cells[_place(cell)].record(cell, planned=count, gate=gate_of(planned, cell))
-                for cell in planned.cells
-            ],
+            notes=(*planned.notes, *(self.early.notes() if self.early else ())),
+            cells=[cell_record(planned, cell, self.cells[place_of(cell)], self.early) for cell in planned.cells],
             attempts=[self._answered(entry) for _, entry in self.entries],
             lifts=lifts,
             questions=[question.record(planned) for question in self.questions],
@@ -210,8 +214,8 @@ class _Fold:
 class _Folds:
     """A whole run, attempt by attempt."""
 
-    def __init__(self, plan: Plan) -> None:
-        self._evals = {planned.id: _Fold(planned) for planned in plan.evals}
+    def __init__(self, plan: Plan, seed: str) -> None:
+        self._evals = {planned.id: _Fold(planned, seed) for planned in plan.evals}
         self._compares = _compares(plan)
         self.totals = TotalsFold()
         self.remarks = Remarks()
@@ -254,10 +258,6 @@ def _compares(plan: Plan) -> dict[str, CompareFold]:
     from reeval.grade.compared.recorded import CompareFold
 
     return {planned.id: CompareFold(planned) for planned in compared}
-
-
-def _place(cell: PlannedCell) -> tuple[str, str, str]:
-    return cell.harness, cell.environment, cell.sandbox
 
 
 def _whole(run: RunDirectory, attempt: AttemptRecord) -> AttemptRecord:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
+from reeval.grade.early.rules import fewest_runs
 from reeval.report.screen.numbers import number, plural
 from reeval.report.text import escape, pad, width, wrap
 from reeval.schema.plan import Plan, PlannedEval, PlannedQuestion
@@ -42,13 +43,20 @@ def _row(planned: PlannedEval) -> _Row:
     title, notes = escape(planned.title), escape(_DOT.join(_short_notes(planned)))
     if planned.mode != "run":
         return _Row((title, _NONE, _NONE, _NONE, "0", notes), ())
-    most = "≤ " if planned.until else ""
     variants = len(planned.compare.variants) if planned.compare else _NONE
     harnesses = len({cell.harness for cell in planned.cells})
-    counts = (str(harnesses), str(variants), f"{most}{planned.runs}", f"{most}{planned.attempts}")
+    counts = (str(harnesses), str(variants), *_amounts(planned))
     count = len(planned.questions)
     questions = (f"question {n}/{count}  {_asked(one)}" for n, one in enumerate(planned.questions, 1))
     return _Row((title, *counts, notes), tuple(map(escape, questions)))
+
+
+def _amounts(planned: PlannedEval) -> tuple[str, str]:
+    """Return the runs and the attempts of an eval: ``4–20`` where it may stop early."""
+    fewest = fewest_runs(planned)
+    if fewest == planned.runs:
+        return str(planned.runs), str(planned.attempts)
+    return f"{fewest}–{planned.runs}", f"{planned.attempts // planned.runs * fewest}–{planned.attempts}"
 
 
 def _short_notes(planned: PlannedEval) -> Iterator[str]:
@@ -57,7 +65,7 @@ def _short_notes(planned: PlannedEval) -> Iterator[str]:
         return
     if planned.cases:
         yield plural(len(planned.cases), "case")
-    if planned.gate.rule != "all":
+    if planned.gate.rule not in {"all", "majority"}:
         yield f"gate {_gate(planned)}"
     if planned.until:
         yield "until decided" if planned.until == "decided" else "until a majority"
@@ -198,7 +206,7 @@ def _value(planned: PlannedEval, option: str) -> str:
     """Return ``option=value``; the option alone where its value is a secret, or says nothing in a line."""
     cells = planned.cells
     values: dict[str, Callable[[], str]] = {
-        "runs": lambda: f"{'≤ ' if planned.until else ''}{planned.runs}",
+        "runs": lambda: _amounts(planned)[0],
         "harness": lambda: ",".join(dict.fromkeys(cell.harness for cell in cells)),
         "environment": lambda: ",".join(dict.fromkeys(cell.environment for cell in cells)),
         "sandbox": lambda: ",".join(dict.fromkeys(cell.sandbox for cell in cells)),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 
 import msgspec
 
@@ -39,9 +39,16 @@ class Dispatcher:
     many wait. The plan is read only as far as it has to be.
     """
 
-    def __init__(self, attempts: Iterable[PlannedAttempt], limits: Limits) -> None:
+    def __init__(
+        self,
+        attempts: Iterable[PlannedAttempt],
+        limits: Limits,
+        needed: Callable[[PlannedAttempt], bool] = lambda _: True,
+    ) -> None:
+        """``needed`` is asked before an attempt starts, and says no from then on once it did."""
         self._ahead: Iterator[tuple[int, PlannedAttempt]] = enumerate(attempts)
         self._limits = limits
+        self._needed = needed
         self._waiting: dict[Lane, deque[tuple[int, PlannedAttempt]]] = {}
         self._harnesses: dict[str, int] = {}
         self._sandboxes: dict[str, int] = {}
@@ -62,6 +69,9 @@ class Dispatcher:
 
     def _first_waiting(self) -> PlannedAttempt | None:
         # What waits was read before anything that is still ahead, so it comes first in plan order.
+        for queue in self._waiting.values():
+            while queue and not self._needed(queue[0][1]):
+                queue.popleft()
         open_lanes = [queue for lane, queue in self._waiting.items() if queue and self._has_room(lane)]
         if not open_lanes:
             return None
@@ -69,6 +79,8 @@ class Dispatcher:
 
     def _first_ahead(self) -> PlannedAttempt | None:
         for place, attempt in self._ahead:
+            if not self._needed(attempt):
+                continue
             lane = (attempt.cell.harness, attempt.cell.sandbox)
             if self._has_room(lane):
                 return attempt

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import AbstractContextManager, asynccontextmanager, nullcontext
 from functools import partial
 from typing import TYPE_CHECKING
@@ -27,6 +27,7 @@ from reeval.schema.record import AttemptRecord, Outcome, RunState
 
 if TYPE_CHECKING:
     from reeval.run.questions.schedule import Asker
+    from reeval.run.stopping import Stopping
 
 __all__ = ["RunOutcome", "run_plan"]
 
@@ -81,7 +82,9 @@ class _Run:
         self._executor: Executor = tools.executor or LocalExecutor(tools, self.models)
         limits = limits_of(plan)
         ahead = (attempt for attempt in planned_attempts(plan) if attempt.key not in tools.done)
-        self._dispatcher = Dispatcher(ahead, msgspec.structs.replace(limits, run=1) if tools.debug else limits)
+        self._stopping = _stopping(plan, tools)
+        needed = self._stopping.needed if self._stopping else lambda _: True
+        self._dispatcher = Dispatcher(ahead, msgspec.structs.replace(limits, run=1) if tools.debug else limits, needed)
         self._tasks: TaskGroup | None = None
         self._asker: Asker | None = None
         self._state = RunState.COMPLETED
@@ -104,6 +107,8 @@ class _Run:
     def begin(self, tasks: TaskGroup) -> None:
         """Start what has room; every attempt that ends starts the next, so that no task waits for one."""
         self._tasks = tasks
+        if self._stopping is not None:
+            self._leave_out(self._stopping.begin())
         self._start_next()
 
     def outcome(self) -> RunOutcome:
@@ -126,6 +131,8 @@ class _Run:
             attempt = self._dispatcher.take()
             if attempt is None:
                 return
+            if self._stopping is not None:
+                self._stopping.started(attempt)
             self._tasks.start_soon(self._attempt, attempt, name=attempt.key)
 
     async def _attempt(self, attempt: PlannedAttempt) -> None:
@@ -144,13 +151,25 @@ class _Run:
             # The plan no longer fits the project, or nothing more can be recorded: no other attempt would fare better.
             self._broken(error)
         else:
-            self._tools.reporter.attempt_finished(attempt, record)
-            if self._asker is not None:
-                self._asker.ended(attempt, record.outcome, record.verdict)
-            self._count(record)
+            self._ended(attempt, record)
         finally:
             give_back()
         self._start_next()
+
+    def _ended(self, attempt: PlannedAttempt, record: AttemptRecord) -> None:
+        if self._stopping is not None:
+            self._leave_out(self._stopping.ended(attempt, record.outcome))
+        self._tools.reporter.attempt_finished(attempt, record)
+        if self._asker is not None:
+            self._asker.ended(attempt, record.outcome, record.verdict)
+        self._count(record)
+
+    def _leave_out(self, attempts: Sequence[PlannedAttempt]) -> None:
+        if not attempts:
+            return
+        self._tools.reporter.attempts_left_out(attempts)
+        if self._asker is not None:
+            self._asker.left_out(attempts)
 
     def _count(self, record: AttemptRecord) -> None:
         if record.outcome not in _BAD and record.verdict != "fail":
@@ -186,3 +205,13 @@ class _Run:
         if isinstance(context, Context):
             context.note(text)
         self._tools.reporter.warning(text)
+
+
+def _stopping(plan: Plan, tools: Tools) -> Stopping | None:
+    """Return what stops evals early; None when none does."""
+    if not any(planned.until for planned in plan.evals):
+        return None
+    from reeval.run.stopping import Stopping
+
+    earlier = {key: outcome for key, (outcome, _) in tools.earlier.attempts.items()}
+    return Stopping(plan, run_id=tools.run_id, done=tools.done, earlier=earlier)

@@ -19,10 +19,10 @@ CACHE = Path(".reeval", "cache")
 
 
 class Earlier(msgspec.Struct, frozen=True, kw_only=True):
-    """What a resumed run knows already, for its questions."""
+    """What a resumed run knows already, for its questions and for evals that stop early."""
 
     attempts: Mapping[str, tuple[Outcome, str | None]] = {}
-    """Outcome and verdict of kept attempts of evals with questions, by key."""
+    """Outcome and verdict of kept attempts of evals with questions, or whose runs stop early, by key."""
     answered: frozenset[AskedKey] = frozenset()
     """What need not be asked again."""
 

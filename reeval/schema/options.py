@@ -147,5 +147,6 @@ class Options(TypedDict, total=False):
 class ResolvedGate:
     """How a cell's attempts decide: the rule and, where it has one, its minimum."""
 
-    rule: Literal["all", "none", "pass_rate", "mean_score", "accuracy"]
+    rule: Literal["all", "none", "pass_rate", "mean_score", "accuracy", "majority"]
+    """``majority`` is the gate of an eval with ``best_of`` that names none: most attempts of each case pass."""
     minimum: float | None = None

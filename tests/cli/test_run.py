@@ -125,31 +125,25 @@ def test_a_mixed_selection_is_refused_and_one_kind_of_it_runs(shell: Shell) -> N
     assert (attempt["outcome"], attempt["verdict"], attempt["score"]) == ("scored", "pass", 2.5)
 
 
-LATER = {
-    "until_decided": """
-from reeval import evaluate
-@evaluate("a", runs={"until_decided": 8})
-async def a(c): ...
-""",
-    "best_of": """
-from reeval import evaluate
-@evaluate("a", runs={"best_of": 8})
-async def a(c): ...
-""",
-}
+MAJORITY = """
+from reeval import equals, evaluate
+@evaluate("mostly passes", runs={"best_of": 5})
+async def mostly(c):
+    c.check(c.run % 2, equals(1))
+"""
 
 
-@pytest.mark.parametrize("word", LATER)
-def test_what_a_later_version_runs_is_planned_and_not_run(shell: Shell, word: str) -> None:
-    shell.write("evals/later.eval.py", LATER[word])
-    done = shell.run("run", "--dry-run", "evals/later.eval.py")
+def test_a_cell_stops_at_its_majority_and_passes_by_it(shell: Shell) -> None:
+    shell.write("evals/mostly.eval.py", MAJORITY)
+    done = shell.run("run", "evals/mostly.eval.py", "-n", "1", "--kind", "pass-fail")
     assert (done.exit_code, done.stderr) == (0, "")
-    assert "a" in done.stdout
-    done = shell.run("run", "evals/later.eval.py")
-    assert (done.exit_code, done.stdout) == (2, "")
-    assert word in done.stderr
-    assert "evals/later.eval.py" in done.stderr
-    assert shell.nothing_written()
+    assert [attempt["outcome"] for attempt in shell.attempts()] == ["pass", "fail", "pass", "fail", "pass"]
+    shell.write("evals/mostly.eval.py", MAJORITY.replace("% 2", ""))
+    done = shell.run("run", "evals/mostly.eval.py", "-n", "1", "--kind", "pass-fail")
+    assert done.exit_code == 1
+    assert [attempt["outcome"] for attempt in shell.attempts()] == ["pass", "fail", "fail", "fail"]
+    assert "1 of 5 attempts was not needed for a majority" in done.stdout
+    assert "1 passed, 3 failed in" in done.stdout
 
 
 # --- what stops it ------------------------------------------------------------------------------------

@@ -10,7 +10,7 @@ from reeval.plan.build import build_plan, planned_task
 from reeval.schema.environment import Egress, Environment, HostFile, McpServer, Secret, Skill, Workspace
 from reeval.schema.options import ResolvedGate
 from reeval.schema.plan import PlannedCell, PlannedHarness, PlannedSandbox, Selection, planned_attempts
-from reeval.schema.spec import CaseSpec
+from reeval.schema.spec import CaseSpec, CompareSpec
 from tests.plan.world import CATALOG, FILE, TWO_HARNESSES, a_config, a_file, a_group, a_plan, an_eval
 
 
@@ -300,12 +300,51 @@ def test_a_pass_rate_is_refused_on_a_scored_eval_where_it_was_set(tmp_path):
     assert planned.gate == ResolvedGate(rule="mean_score", minimum=-2.0)
 
 
-UNTIL = [({"until_decided": 20}, 20, "decided"), ({"best_of": 5}, 5, "majority"), (3, 3, None)]
+HOUSE = CompareSpec(variants=(Environment(name="house"),))
+UNTIL = [
+    ({"until_decided": 20}, HOUSE, 20, "decided", "all"),
+    ({"best_of": 5}, None, 5, "majority", "majority"),
+    (3, None, 3, None, "all"),
+]
 
 
-@pytest.mark.parametrize(("runs", "most", "until"), UNTIL)
-def test_runs_that_may_stop_early_plan_the_most_there_can_be(tmp_path, runs, most, until):
-    (planned,) = a_plan(tmp_path, an_eval(options={"runs": runs})).evals
+@pytest.mark.parametrize(("runs", "compare", "most", "until", "gate"), UNTIL)
+def test_runs_that_may_stop_early_plan_the_most_there_can_be(tmp_path, runs, compare, most, until, gate):
+    (planned,) = a_plan(tmp_path, an_eval(options={"runs": runs}, compare=compare)).evals
+    assert (planned.runs, planned.until, planned.gate.rule) == (most, until, gate)
+
+
+REFUSED = [
+    ("until_decided", {"runs": {"until_decided": 9}}, {}, "no compare that could be decided; add one, or write a num"),
+    ("few", {"runs": {"until_decided": 3}}, {"compare": HOUSE}, "fewer than 4 runs a side decide nothing; write 4 or"),
+    ("best_of", {"runs": {"best_of": 3}}, {"compare": HOUSE}, "would depend on where each side stops; use until_deci"),
+    ("scored", {"runs": {"best_of": 3}}, {"kind": "scored"}, "only passes are counted to stop early; write a number"),
+    ("decided", {"runs": {"until_decided": 9}}, {"kind": "scored", "compare": HOUSE}, "this eval is scored, and only"),
+    ("gate", {"runs": {"best_of": 3}, "gate": "all"}, {}, "gate is 'all', but with best_of a cell passes by majority"),
+    ("rate", {"runs": {"best_of": 3}, "gate": {"pass_rate": 0.5}}, {}, "but with best_of a cell passes by majority"),
+]
+
+
+@pytest.mark.parametrize(("options", "declared", "told"), [it[1:] for it in REFUSED], ids=[it[0] for it in REFUSED])
+def test_what_cannot_stop_early_is_refused(tmp_path, options, declared, told):
+    (problem,) = refusal(tmp_path, an_eval(options=options, **declared))
+    assert problem.startswith(f"{FILE}:10: ")
+    assert told in problem
+
+
+def test_a_gate_that_only_reports_goes_with_a_majority(tmp_path):
+    (planned,) = a_plan(tmp_path, an_eval(options={"runs": {"best_of": 3}, "gate": "none"})).evals
+    assert (planned.until, planned.gate.rule) == ("majority", "none")
+
+
+LIMITS = [("compare = false", 1, None), ("runs = 2", 2, None), ("runs = 1", 1, None), ("runs = 6", 6, "decided")]
+
+
+@pytest.mark.parametrize(("limit", "most", "until"), LIMITS)
+def test_a_profile_that_leaves_nothing_to_decide_leaves_plain_runs(tmp_path, limit, most, until):
+    config = TWO_HARNESSES + f"[profile.ci.limit]\n{limit}\n"
+    undecided = an_eval(options={"runs": {"until_decided": 20}}, compare=HOUSE)
+    (planned,) = a_plan(tmp_path, undecided, config=config, profile="ci").evals
     assert (planned.runs, planned.until) == (most, until)
 
 

@@ -40,7 +40,11 @@ PAIRED = an_eval(
 )
 OTHERS = [
     an_eval("counts", cases=tuple(CaseSpec(key=key, value=key) for key in "abc"), options={"gate": {"pass_rate": 0.8}}),
-    an_eval("decides", options={"runs": {"until_decided": 20}, "harness": "terse"}),
+    an_eval(
+        "decides",
+        options={"runs": {"until_decided": 20}, "harness": "terse"},
+        compare=CompareSpec(baseline=PLAIN, variants=(HOUSE,)),
+    ),
     an_eval("flaky", mode="skip", skip_reason="the server is down"),
     TodoSpec(name="later", line=9),
 ]
@@ -89,14 +93,14 @@ better
     · shows task, diff · environment, harness · 4 pairs · fake
 evals/greet.eval.py ›     2          —         1     6         3 cases · gate
 counts                                                         pass_rate 0.8
-evals/greet.eval.py ›     1          —         ≤ 20  ≤ 20      until decided
+evals/greet.eval.py ›     1          1         4–20  8–40      until decided
 decides
 evals/greet.eval.py ›     —          —         —     0         skipped: the
 flaky                                                          server is down
 evals/greet.eval.py ›     —          —         —     0         todo
 later
 
-total: at most 34 attempts of 4 evals · 8 answers · 4 pairs · 1 skipped · 1
+total: at most 54 attempts of 4 evals · 8 answers · 4 pairs · 1 skipped · 1
   todo"""
     )
 
@@ -131,15 +135,15 @@ evals/greet.eval.py › counts
   harnesses 2 · runs 1 · attempts 6 ·
     3 cases · gate pass_rate 0.8
 evals/greet.eval.py › decides
-  harnesses 1 · runs ≤ 20 · attempts ≤
-    20 · until decided
+  harnesses 1 · variants 1 · runs 4–20
+    · attempts 8–40 · until decided
 evals/greet.eval.py › flaky
   attempts 0 · skipped: the server is
     down
 evals/greet.eval.py › later
   attempts 0 · todo
 
-total: at most 34 attempts of 4 evals
+total: at most 54 attempts of 4 evals
   · 8 answers · 4 pairs · 1 skipped · 1
   todo"""
     )
@@ -158,7 +162,7 @@ harness=terse (profile ci): evals/greet.eval.py › greetings › greets by name
 runs=3 (--runs)
 note: evals/greet.eval.py › greetings › greets better: question 1 is not asked
   across harness: profile ci leaves one harness
-total: 21 attempts of 4 evals · 6 answers · 3 pairs · 1 skipped · 1 todo"""
+total: 24 attempts of 4 evals · 6 answers · 3 pairs · 1 skipped · 1 todo"""
     )
 
 

@@ -83,6 +83,7 @@ class MemoryReporter:
     def __init__(self) -> None:
         self.started: list[str] = []
         self.finished: list[str] = []
+        self.left_out: list[str] = []
         self.warnings: list[str] = []
 
     def run_started(self, plan: Any, start: Any, facts: Any) -> None: ...
@@ -92,6 +93,9 @@ class MemoryReporter:
 
     def attempt_finished(self, attempt: PlannedAttempt, record: AttemptRecord) -> None:
         self.finished.append(attempt.key)
+
+    def attempts_left_out(self, attempts: Sequence[PlannedAttempt]) -> None:
+        self.left_out += [attempt.key for attempt in attempts]
 
     def warning(self, text: str) -> None:
         self.warnings.append(text)

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Literal, cast
 
 from reeval.plan.cascade import Cascade
+from reeval.plan.expand.compare import narrowed_by
 from reeval.plan.parts.problems import Problems
 from reeval.plan.toml.durations import parse_seconds
 from reeval.schema.options import DEFAULT_TIMEOUT, JudgeOptions, ResolvedGate
@@ -17,6 +18,8 @@ __all__ = ["Runs", "Values"]
 
 Until = Literal["decided", "majority"]
 
+FEWEST_RUNS = 4
+"""Of a side, before anything can be told."""
 _UNTIL: dict[str, Until] = {"until_decided": "decided", "best_of": "majority"}
 
 
@@ -37,8 +40,8 @@ class Values:
     """Of the eval."""
     problems: Problems
 
-    def runs(self, default: int) -> Runs:
-        """Return how often each cell runs."""
+    def runs(self, default: int, kind: EvalKind, *, compared: bool, dropped: str | None) -> Runs:
+        """Return how often each cell runs. ``dropped`` is what turned the eval's compare off."""
         value = self.cascade.get("runs")
         if value is None:
             return Runs(default)
@@ -46,7 +49,14 @@ class Values:
         if isinstance(most, bool) or not isinstance(most, int) or most < 1:
             self._wrong("runs", f"runs is {value!r}; it should be a whole number of at least 1")
             return Runs(default)
-        return Runs(most, _UNTIL.get(rule))
+        runs = Runs(most, _UNTIL.get(rule))
+        if runs.until == "decided" and dropped:  # there is nothing to decide; the plan says what was turned off
+            return Runs(default)
+        if narrowed_by(self.cascade.source("runs")) and runs.until == "decided" and most < FEWEST_RUNS:
+            return Runs(most)
+        if wrong := _wrong_runs(runs, kind, compared=compared):
+            self._wrong("runs", f"runs is {value!r}, but {wrong}")
+        return runs
 
     def timeout(self) -> float:
         """Return the seconds that an attempt may take."""
@@ -59,11 +69,14 @@ class Values:
             self._wrong("timeout", f"timeout is {value!r}; {error}")
             return DEFAULT_TIMEOUT
 
-    def gate(self, kind: EvalKind) -> ResolvedGate:
+    def gate(self, kind: EvalKind, until: Until | None = None) -> ResolvedGate:
         """Return how the attempts of a cell decide."""
-        value = self.cascade.get("gate") or "all"
+        value = self.cascade.get("gate") or ("majority" if until == "majority" else "all")
+        if until == "majority" and value not in ("majority", "none"):
+            told = f"gate is {value!r}, but with best_of a cell passes by majority; drop gate, or write 'none'"
+            self._wrong("gate", told)
         if isinstance(value, str):
-            return ResolvedGate(rule=cast("Literal['all', 'none']", value))
+            return ResolvedGate(rule=cast("Literal['all', 'none', 'majority']", value))
         rule, minimum = next(iter(value.items()))
         if text := self._wrong_gate(rule, minimum, kind):
             self._wrong("gate", f"gate is {{{rule} = {minimum!r}}}{text}")
@@ -94,3 +107,18 @@ class Values:
 
     def _wrong(self, option: str, text: str) -> None:
         self.problems.add(self.cascade.place(option, self.place), text)
+
+
+def _wrong_runs(runs: Runs, kind: EvalKind, *, compared: bool) -> str | None:
+    if runs.until is None:
+        return None
+    if kind == "scored":
+        return "this eval is scored, and only passes are counted to stop early; write a number"
+    if runs.until == "majority":
+        text = "this eval has a compare, whose rates would depend on where each side stops; use until_decided"
+        return text if compared else None
+    if not compared:
+        return "this eval has no compare that could be decided; add one, or write a number"
+    if runs.most < FEWEST_RUNS:
+        return f"fewer than {FEWEST_RUNS} runs a side decide nothing; write {FEWEST_RUNS} or more, or a number"
+    return None

@@ -12,6 +12,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from typing import Any, TextIO
 
@@ -58,6 +59,12 @@ class JsonReporter:
         """Write ``attempt_finished``."""
         small = msgspec.structs.replace(record, turns=[], diff="", log="")
         self._put({"event": "attempt_finished", "record": small})
+
+    def attempts_left_out(self, attempts: Sequence[PlannedAttempt]) -> None:
+        """Write ``attempts_left_out`` for each eval."""
+        counts = Counter(attempt.eval.id for attempt in attempts)
+        for eval_id, count in counts.items():
+            self._put({"event": "attempts_left_out", "eval": eval_id, "count": count})
 
     def question_answered(self, record: AnswerRecord | PairRecord, waiting: int) -> None:
         """Write ``question_answered``."""

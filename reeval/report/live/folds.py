@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from reeval.grade.cells import CellFold, gate_of
+from reeval.grade.cells import CellFold
+from reeval.grade.early.early import Early, place_of
+from reeval.grade.early.rules import cell_record, early_of
 from reeval.schema.plan import PlannedAttempt, PlannedEval
 from reeval.schema.record import AttemptEntry, AttemptRecord, EvalRecord
 
@@ -16,6 +19,9 @@ class _Fold:
     cells: dict[str, CellFold]
     entries: list[AttemptEntry] = field(default_factory=list)
     finished: int = 0
+    left_out: int = 0
+    early: Early | None = None
+    """What stops the eval's runs; a compare is never told here."""
 
 
 class EvalFolds:
@@ -29,23 +35,36 @@ class EvalFolds:
     def add(self, attempt: PlannedAttempt, record: AttemptRecord) -> EvalRecord | None:
         """Count an attempt; return its eval's record when that was the last one, without its list of attempts.
 
-        An eval with questions is never done here.
+        An eval with questions or a compare is never done here.
         """
         planned = attempt.eval
-        fold = self._open.get(planned.id)
-        if fold is None:
-            fold = self._open[planned.id] = _Fold({cell.key: CellFold() for cell in planned.cells})
+        fold = self._of(planned)
+        if fold.early is not None:
+            fold.early.add(place_of(attempt.cell), attempt.case, attempt.run, record.outcome)
         fold.cells[attempt.cell.key].add(record)
         fold.finished += 1
         if planned.cases:
             fold.entries.append(_entry(record))
-        if fold.finished < planned.attempts:
+        if fold.finished + fold.left_out < planned.attempts:
             return None
-        if planned.questions:  # its block says what was answered, and that comes later
+        if planned.questions or planned.compare:  # its block says what was answered, or the lift: both come later
             del self._open[planned.id]
             return None
         self.done.add(planned.id)
         return _record(planned, self._open.pop(planned.id))
+
+    def leave_out(self, attempts: Sequence[PlannedAttempt]) -> None:
+        """Wait no longer for attempts that need not run. An attempt of theirs is still to be added."""
+        for attempt in attempts:
+            self._of(attempt.eval).left_out += 1
+
+    def _of(self, planned: PlannedEval) -> _Fold:
+        fold = self._open.get(planned.id)
+        if fold is None:
+            cells = {cell.key: CellFold() for cell in planned.cells}
+            early = early_of(planned, seed="") if planned.until == "majority" else None
+            fold = self._open[planned.id] = _Fold(cells, early=early)
+        return fold
 
 
 def _entry(record: AttemptRecord) -> AttemptEntry:
@@ -60,7 +79,6 @@ def _entry(record: AttemptRecord) -> AttemptEntry:
 
 
 def _record(planned: PlannedEval, fold: _Fold) -> EvalRecord:
-    each = len(planned.cases or (None,)) * planned.runs
     return EvalRecord(
         id=planned.id,
         file=planned.file,
@@ -68,6 +86,6 @@ def _record(planned: PlannedEval, fold: _Fold) -> EvalRecord:
         slug=planned.slug,
         kind=planned.kind,
         cases=planned.cases,
-        cells=[fold.cells[cell.key].record(cell, planned=each, gate=gate_of(planned, cell)) for cell in planned.cells],
+        cells=[cell_record(planned, cell, fold.cells[cell.key], fold.early) for cell in planned.cells],
         attempts=fold.entries,
     )

@@ -70,6 +70,10 @@ class PlainReporter:
             lines += attempt_details(record, self._page)
         self._writer.write(lines)
 
+    def attempts_left_out(self, attempts: Sequence[PlannedAttempt]) -> None:
+        """Count them out of what is to come."""
+        self._progress.leave_out(len(attempts))
+
     def question_answered(self, record: AnswerRecord | PairRecord, waiting: int) -> None:
         """Count it; with ``-v`` write it."""
         self._progress.answer(record, waiting)

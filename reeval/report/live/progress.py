@@ -62,6 +62,10 @@ class Progress:
         for spent in record.usage:
             self._spend(spent.usage)
 
+    def leave_out(self, count: int) -> None:
+        """So many attempts need not run."""
+        self.total -= count
+
     def answer(self, record: AnswerRecord | PairRecord, waiting: int) -> None:
         """A question was answered, or a model failed to."""
         self.answered += 1

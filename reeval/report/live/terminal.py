@@ -109,6 +109,11 @@ class LiveReporter:
         if lines:
             self._writer.write(lines)
 
+    def attempts_left_out(self, attempts: Sequence[PlannedAttempt]) -> None:
+        """Count them out of what is to come."""
+        self._progress.leave_out(len(attempts))
+        self._folds.leave_out(attempts)
+
     def question_answered(self, record: AnswerRecord | PairRecord, waiting: int) -> None:
         """Count it; with ``-v`` print it."""
         self._progress.answer(record, waiting)

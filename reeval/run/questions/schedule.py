@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
 from contextlib import asynccontextmanager
 from functools import partial
 from time import monotonic
@@ -98,11 +98,20 @@ class Asker:
         open_eval = self._open.get(attempt.eval.id)
         if open_eval is None:
             return
-        open_eval.ahead -= 1
         if is_paired(outcome, verdict):
             open_eval.passed.append(attempt)
-        if not open_eval.ahead:
-            self._pair(attempt.eval, self._open.pop(attempt.eval.id).passed)
+        self._one_less(attempt.eval)
+
+    def left_out(self, attempts: Sequence[PlannedAttempt]) -> None:
+        """Wait no longer for attempts that will not run, since what they were for is known."""
+        for attempt in attempts:
+            if attempt.eval.id in self._open:
+                self._one_less(attempt.eval)
+
+    def _one_less(self, planned: PlannedEval) -> None:
+        self._open[planned.id].ahead -= 1
+        if not self._open[planned.id].ahead:
+            self._pair(planned, self._open.pop(planned.id).passed)
 
     def cancel(self) -> None:
         """Ask nothing more and leave the calls that run; what was answered stays."""
