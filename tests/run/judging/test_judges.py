@@ -473,9 +473,9 @@ def test_a_judge_after_the_body_has_ended_is_refused(stage: Stage) -> None:
     stage.changes = {"environ": {}}
 
     async def asks_more(_request: ModelRequest) -> Mapping[str, Any]:
-        module = next(one for name, one in sys.modules.items() if name.endswith("it_eval") or hasattr(one, "KEPT"))
+        (context,) = next(found for one in [*sys.modules.values()] if (found := vars(one).get("KEPT")))
         try:
-            module.KEPT[0].judge("And this?")
+            context.judge("And this?")
         except UsageError as error:
             said.append(str(error))
         return {"score": 1, "reason": ""}
