@@ -8,13 +8,11 @@ from enum import StrEnum
 
 from reeval.grade.analysis.claims import TEXT_LIMIT, Cited, Claim, ClaimKind, RunName
 from reeval.grade.analysis.figures import Figure, holds, shown
-from reeval.grade.analysis.said import agrees, numbers_in, plain, quoted_in, without_names
+from reeval.grade.analysis.said import SHORTEST_QUOTE, agrees, numbers_in, plain, quoted_in, without_names
 
 __all__ = ["MOST_CLAIMS", "Dropped", "Known", "Why", "check_claims"]
 
 MOST_CLAIMS = 20
-SHORTEST_QUOTE = 4
-"""Characters: a shorter one stands everywhere."""
 _SHOWN = 80
 
 
@@ -127,7 +125,7 @@ def _names(claim: Claim, figures: Sequence[Figure]) -> Iterator[str]:
         file, _, path = cited.eval.partition("::")
         case = cell.partition("[")[2].removesuffix("]")
         yield from (cited.eval, cited.attempt, cell, f"#{run}", file, path, *path.split("::"))
-        yield from (f"[{case}]", f"case {case}") if case else ()
+        yield from (case, f"[{case}]", f"case {case}") if case else ()
     for figure in figures:
         yield from figure.what.split(" · ")[1:]
 

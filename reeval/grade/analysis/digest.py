@@ -13,7 +13,7 @@ from typing import TypeVar
 from reeval.grade.analysis.figures import Figures, Unit
 from reeval.grade.analysis.findings import Findings, JudgeScores, Key
 from reeval.grade.analysis.samples import by_cell, went_wrong
-from reeval.schema.record import AttemptEntry, CellRecord, EvalRecord, Outcome, RunRecord
+from reeval.schema.record import AttemptEntry, CellRecord, EvalRecord, Outcome, RunRecord, Totals
 from reeval.schema.recorded.answers import QuestionRecord
 from reeval.schema.recorded.lifts import LiftRecord
 
@@ -95,11 +95,7 @@ class _Teller:
             f"selection: {record.selection or 'everything'}{profile}",
             self._count("evals", len(record.evals)),
         ]
-        lines += [
-            self._count(f"attempts: {name}", amount)
-            for name in ("planned", "passed", "failed", "review", "error", "skipped", "scored")
-            if (amount := getattr(totals, name))
-        ]
+        lines += [self._count(short, amount) for short, amount in _counted(totals)]
         if totals.cost is not None:
             lines.append(self._figure("dollars spent by agents", totals.cost, "amount"))
         remarks = islice((*record.remarks, *record.notes, *record.dropped), MOST_NOTES)
@@ -173,9 +169,11 @@ class _Teller:
 
     def _cell(self, planned: EvalRecord, cell: CellRecord) -> Iterator[str]:
         yield f"  cell {cell.key}" + (f" ({cell.role})" if cell.role else "")
-        for name in ("planned", "passed", "failed", "review", "error", "skipped", "scored", "verdict_failed"):
-            if amount := getattr(cell, name):
-                yield "    " + self._count(f"attempts: {name.replace('_', ' ')}", amount, cell.key, eval=planned.id)
+        counts = [*_counted(cell), ("attempts that count in the pass rate", cell.decided)]
+        if cell.verdict_failed:
+            counts.append(("scored attempts with the verdict fail", cell.verdict_failed))
+        for short, amount in counts:
+            yield "    " + self._count(short, amount, cell.key, eval=planned.id)
         amounts: tuple[tuple[str, float | None, Unit], ...] = (
             ("pass rate", cell.passed / cell.decided if cell.decided else None, "share"),
             ("mean score", cell.mean_score, "share"),
@@ -241,6 +239,17 @@ class _Teller:
         yield from islice(_answered(planned, question.number), MOST_IDS)
 
 
+_COUNTED = {
+    "planned": "attempts planned",
+    "passed": "attempts that passed",
+    "failed": "attempts that failed",
+    "review": "attempts that decided nothing",
+    "error": "attempts that ended in an error",
+    "skipped": "attempts skipped",
+    "scored": "attempts scored",
+}
+_ALWAYS = frozenset({"passed", "failed"})
+"""Also when there are none: that nothing passed is worth saying."""
 _CHECKED = {True: "attempts in which a check failed", False: "attempts in which a check that decides nothing failed"}
 _LIFT_WORDS = {
     "control_mean": "mean of the control",
@@ -250,6 +259,12 @@ _LIFT_WORDS = {
     "high": "upper end of the interval of the lift",
     "p": "p of the test of the lift",
 }
+
+
+def _counted(counts: Totals | CellRecord) -> list[tuple[str, int]]:
+    """Return how many attempts ended in each way."""
+    every = [(name, short, getattr(counts, name)) for name, short in _COUNTED.items()]
+    return [(short, amount) for name, short, amount in every if amount or (name in _ALWAYS and not counts.scored)]
 
 
 def _named(label: str) -> str:

@@ -12,6 +12,8 @@ __all__ = ["Figure", "Figures", "Unit", "holds", "shown"]
 Unit = Literal["count", "share", "amount"]
 """``count``: whole things. ``share``: a rate, a score, a difference of two. ``amount``: seconds, tokens, dollars."""
 
+WHOLE = "the whole run"
+"""What a figure belongs to that counts over all evals."""
 _LEAST = 1e-9
 
 
@@ -21,7 +23,7 @@ class Figure:
 
     id: str
     what: str
-    """``pass rate · terse/-/fake · evals/greet.eval.py::greets by name``."""
+    """``pass rate · terse/-/fake · evals/greet.eval.py::greets by name``: what, of what, smallest first."""
     value: float
     unit: Unit
     run: str
@@ -40,7 +42,7 @@ class Figures:
         self, short: str, value: float, unit: Unit, *, run: str, of: tuple[str, ...] = (), eval: str | None = None
     ) -> str:
         """Add a figure and return its line; ``of`` is what it belongs to, smallest first."""
-        what = " · ".join((short, *of, *((eval,) if eval else ())))
+        what = " · ".join((short, *of, eval or WHOLE))
         figure = Figure(id=f"n{len(self.known) + 1}", what=what, value=value, unit=unit, run=run, eval=eval)
         self.known[figure.id] = figure
         return f"{figure.id} = {shown(value)} {short}"

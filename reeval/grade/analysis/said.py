@@ -8,8 +8,10 @@ from dataclasses import dataclass
 
 from reeval.grade.analysis.figures import Figure, holds
 
-__all__ = ["Said", "agrees", "numbers_in", "plain", "quoted_in", "without_names"]
+__all__ = ["SHORTEST_QUOTE", "Said", "agrees", "numbers_in", "plain", "quoted_in", "without_names"]
 
+SHORTEST_QUOTE = 4
+"""Characters: a shorter one stands everywhere."""
 _PERCENT = re.compile(r"(?<=\d)\s*(?:%|percent(?:age points?)?\b|per cent\b|pp\b)", re.IGNORECASE)
 _NUMBER = re.compile(
     r"(?P<sign>(?<![\d\w])[+\-−])?(?P<digits>\d{1,3}(?:,\d{3})+(?!\d)|\d+)(?P<rest>\.\d+)?(?P<mark>%)?"
@@ -23,7 +25,7 @@ _POINTS = re.compile(r"\s*points?\b", re.IGNORECASE)
 _COUNTS = "two three four five six seven eight nine ten eleven twelve"
 _WORDS = {word: value for value, word in enumerate(_COUNTS.split(), 2)}
 _WORD = re.compile(rf"\b({'|'.join(_WORDS)})\b(?=\s+(?:of|out of|attempts?|runs?|times|percent)\b)", re.IGNORECASE)
-_QUOTED = re.compile(r'["“„«]([^"“”„«»]{4,})["”“»]')
+_QUOTED = re.compile(r'["“„«]([^"“”„«»]+)["”“»]')
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -46,7 +48,7 @@ def plain(text: str) -> str:
 
 def quoted_in(text: str) -> list[str]:
     """Return what stands between double quotation marks."""
-    return [plain(found) for found in _QUOTED.findall(text)]
+    return [found for found in map(plain, _QUOTED.findall(text)) if len(found) >= SHORTEST_QUOTE]
 
 
 def without_names(text: str, names: Iterable[str]) -> str:

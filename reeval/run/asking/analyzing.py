@@ -91,7 +91,8 @@ Every claim is checked against the record by a program, and dropped when one thi
 - quotes: words copied letter by letter from the record of one attempt, without anything left out.
 - A claim needs one number or one quote at least.
 - In its text, write numbers as digits. Each of them is the value of one of its numbers, as it is or in percent, or
-  stands in one of its quotes. Put only words of its quotes between quotation marks.
+  stands in one of its quotes; the ids of figures do not belong there. Put only words of its quotes between quotation
+  marks.
 
 A few attempts prove little: say how many there are, and do not call a difference more than it is.
 
