@@ -9,6 +9,7 @@ import math
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 from reeval.report.screen.numbers import plural
 from reeval.report.text import one_line
@@ -43,7 +44,7 @@ class Bar:
     """``+1.00 [0.31, 1.00]``, or that a side has nothing decided."""
     said: Said
     notes: tuple[str, ...]
-    """That ``min_lift`` does not hold, that both sides ran the same tree; mostly none."""
+    """What makes it too small or doubtful, in a few words each; mostly none."""
     point: float | None
     span: tuple[float, float] | None
     """The interval; None: there is none."""
@@ -154,7 +155,7 @@ def _bar(lift: LiftRecord, about: str, extent: float) -> Bar:
     return Bar(
         variant=_name(lift.variant),
         about=about,
-        numbers=_numbers(point, span),
+        numbers=_numbers(point, span, extent),
         said=lift.said,
         notes=tuple(_notes(lift)),
         point=None if point is None else _within(point, extent),
@@ -164,9 +165,13 @@ def _bar(lift: LiftRecord, about: str, extent: float) -> Bar:
 
 def _notes(lift: LiftRecord) -> Iterator[str]:
     if lift.holds is False:
-        yield "min_lift fails"
+        yield "below min_lift"
+    elif lift.undecided:
+        yield "min_lift undecided"
     if "identical" in lift.flags:
-        yield "same tree"
+        yield "nothing varied"
+    if "errors" in lift.flags:
+        yield "errors differ"
 
 
 def _finite(value: float | None) -> float | None:
@@ -177,17 +182,23 @@ def _within(value: float, extent: float) -> float:
     return min(extent, max(-extent, value))
 
 
-def _numbers(point: float | None, span: tuple[float, float] | None) -> str:
+def _numbers(point: float | None, span: tuple[float, float] | None, extent: float) -> str:
     if point is None:
         return "nothing decided"
-    text = _amount(point)
-    text = f"+{text}" if point > 0 and text != "0.00" else text
-    return text if span is None else f"{text} [{_amount(span[0])}, {_amount(span[1])}]"
+    amount = partial(_amount, digits=max(2, 1 - _power(extent)))
+    text = amount(point)
+    sign = "+" if point > 0 and text.strip("0.") else ""
+    return sign + text if span is None else f"{sign}{text} [{amount(span[0])}, {amount(span[1])}]"
 
 
-def _amount(value: float) -> str:
-    text = f"{value:.2f}" if abs(value) < 1000 else f"{value:.3g}"
-    return text.removeprefix("-") if float(text) == 0 else text.replace("-", _MINUS)
+def _amount(value: float, digits: int) -> str:
+    text = f"{value:.{digits}f}" if abs(value) < 1000 else f"{value:.3g}"
+    return text.replace("-", _MINUS) if float(text) else text.removeprefix("-")
+
+
+def _power(value: float) -> int:
+    """Return the power of ten that a positive number is at or above: −1 of 0.5."""
+    return math.floor(math.log10(value))
 
 
 def _extent(lifts: Iterable[LiftRecord]) -> float:
@@ -196,5 +207,5 @@ def _extent(lifts: Iterable[LiftRecord]) -> float:
     most = max((abs(value) for value in found if value is not None), default=0.0)
     if not most:
         return 1.0
-    power = 10.0 ** math.floor(math.log10(most))
+    power = 10.0 ** _power(most)
     return next(step * power for step in _STEPS if step * power >= most)

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 __all__ = ["svg_text"]
 
-_WIDTH, _EDGE = 860, 20
+_WIDTH, _EDGE = 884, 20
 _HEAD, _ROW, _FOOT = 92, 42, 34
 _AXIS_LEFT, _AXIS_RIGHT = 310, 606
 _WORDS = 630

@@ -17,11 +17,26 @@ def test_a_bar_says_everything_of_its_lift_in_a_sentence() -> None:
     assert [bar.sentence for bar in drawn().bars] == [
         "house, 2 evals · all harnesses: +0.55 [0.20, 0.80], helped",
         "house, greets by name · scribe: +1.00 [0.31, 1.00], helped",
-        "terse, greets by name · scribe: −0.62 [−0.83, −0.21], made it worse, min_lift fails",
+        "terse, greets by name · scribe: −0.62 [−0.83, −0.21], made it worse, below min_lift",
         "terse, adds · scribe: −0.25 [−0.70, 0.20], can't tell yet",
-        "copy, adds · codex: 0.00 [−0.42, 0.42], can't tell yet, same tree",
+        "copy, adds · codex: 0.00 [−0.42, 0.42], can't tell yet, nothing varied",
         "house, installs · scribe: nothing decided, can't tell yet",
     ]
+
+
+@pytest.mark.parametrize(
+    ("more", "notes"),
+    [
+        ({"holds": True}, ()),
+        ({"holds": False}, ("below min_lift",)),
+        ({"undecided": True}, ("min_lift undecided",)),
+        ({"flags": ["errors"]}, ("errors differ",)),
+        ({"flags": ["errors", "identical"], "holds": False}, ("below min_lift", "nothing varied", "errors differ")),
+        ({"flags": ["of a later version"]}, ()),
+    ],
+)
+def test_notes_say_what_makes_a_lift_too_small_or_doubtful(more: dict[str, Any], notes: tuple[str, ...]) -> None:
+    assert drawn(("adds", lift(**more))).bars[0].notes == notes
 
 
 def test_without_lifts_there_is_no_picture() -> None:
@@ -121,10 +136,11 @@ def test_the_axis_of_rates_is_the_same_for_all_runs() -> None:
     [
         ((0.25, None, None), "+0.25"),
         ((0.25, 0.1, None), "+0.25"),
-        ((-0.001, -0.004, 0.004), "0.00 [0.00, 0.00]"),
+        ((-0.001, -0.004, 0.5), "0.00 [0.00, 0.50]"),
         ((math.nan, -1.0, 1.0), "nothing decided"),
         ((None, -1.0, 1.0), "nothing decided"),
-        ((0.004, -0.1, 0.1), "0.00 [−0.10, 0.10]"),
+        ((0.004, -0.1, 0.2), "0.00 [−0.10, 0.20]"),
+        ((0.0031, -0.0004, 0.004), "+0.0031 [−0.0004, 0.0040]"),
         ((2500.0, -12345.0, 1e7), "+2.5e+03 [−1.23e+04, 1e+07]"),
     ],
 )

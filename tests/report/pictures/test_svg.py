@@ -27,17 +27,17 @@ def test_a_picture() -> None:
     assert (
         without_style(svg_text(picture))
         == """\
-<svg xmlns="http://www.w3.org/2000/svg" width="860" height="238" viewBox="0 0 860 238"
+<svg xmlns="http://www.w3.org/2000/svg" width="884" height="238" viewBox="0 0 884 238"
      role="img" aria-labelledby="title desc">
 <title id="title">Lift over plain: 1 helped, 1 made it worse, 1 can&#39;t tell yet</title>
 <desc id="desc">
 pass rate of the variant minus the control&#39;s, with its 95 % interval
 house, greets by name · scribe: +1.00 [0.31, 1.00], helped
-terse, adds · scribe: −0.62 [−0.83, −0.21], made it worse, min_lift fails
-copy, adds · codex: 0.00 [−0.42, 0.42], can&#39;t tell yet, same tree
+terse, adds · scribe: −0.62 [−0.83, −0.21], made it worse, below min_lift
+copy, adds · codex: 0.00 [−0.42, 0.42], can&#39;t tell yet, nothing varied
 </desc>
 <clipPath id="names"><rect x="20" y="0" width="274" height="238"/></clipPath>
-<rect class="card" x="0.5" y="0.5" width="859" height="237" rx="6"/>
+<rect class="card" x="0.5" y="0.5" width="883" height="237" rx="6"/>
 <text class="strong" x="20" y="30">Lift over plain</text>
 <text class="small" x="20" y="50">pass rate of the variant minus the control&#39;s, with its 95 % interval</text>
 <text class="small tick" x="310.0" y="80">−1</text>
@@ -62,7 +62,7 @@ copy, adds · codex: 0.00 [−0.42, 0.42], can&#39;t tell yet, same tree
 <text class="small" x="630" y="126">+1.00 [0.31, 1.00]</text>
 </g>
 <g>
-<title>terse, adds · scribe: −0.62 [−0.83, −0.21], made it worse, min_lift fails</title>
+<title>terse, adds · scribe: −0.62 [−0.83, −0.21], made it worse, below min_lift</title>
 <g clip-path="url(#names)">
 <text class="strong" x="20" y="152">terse</text>
 <text class="small" x="20" y="168">adds · scribe</text>
@@ -70,10 +70,10 @@ copy, adds · codex: 0.00 [−0.42, 0.42], can&#39;t tell yet, same tree
 <path class="bar worse" d="M335.2 150v10M426.9 150v10M335.2 155H426.9"/>
 <path class="mark worse" d="M366.2 162l7 -12h-14z"/>
 <text class="strong said worse" x="630" y="152">▼ made it worse</text>
-<text class="small" x="630" y="168">−0.62 [−0.83, −0.21] · min_lift fails</text>
+<text class="small" x="630" y="168">−0.62 [−0.83, −0.21] · below min_lift</text>
 </g>
 <g>
-<title>copy, adds · codex: 0.00 [−0.42, 0.42], can&#39;t tell yet, same tree</title>
+<title>copy, adds · codex: 0.00 [−0.42, 0.42], can&#39;t tell yet, nothing varied</title>
 <g clip-path="url(#names)">
 <text class="strong" x="20" y="194">copy</text>
 <text class="small" x="20" y="210">adds · codex</text>
@@ -81,7 +81,7 @@ copy, adds · codex: 0.00 [−0.42, 0.42], can&#39;t tell yet, same tree
 <path class="bar open" d="M395.8 192v10M520.2 192v10M395.8 197H520.2"/>
 <circle class="mark open" cx="458.0" cy="197" r="5.5"/>
 <text class="strong said open" x="630" y="194">○ can&#39;t tell yet</text>
-<text class="small" x="630" y="210">0.00 [−0.42, 0.42] · same tree</text>
+<text class="small" x="630" y="210">0.00 [−0.42, 0.42] · nothing varied</text>
 </g>
 </svg>
 """
@@ -185,7 +185,11 @@ def test_every_mark_lies_between_the_ends_of_the_axis() -> None:
     assert all(310 <= place <= 606 for place in places)
 
 
-def test_notes_stand_beside_what_they_qualify() -> None:
-    both = lift(flags=["identical"], holds=False)
-    words = ["".join(text.itertext()) for text in parsed(svg_text(drawn(("adds", both)))).iter(f"{SVG}text")]
-    assert words[-2:] == ["▲ helped · same tree", "+1.00 [0.31, 1.00] · min_lift fails"]
+@pytest.mark.parametrize(
+    ("flags", "said"),
+    [(["identical"], "▲ helped · nothing varied"), (["identical", "errors"], "▲ helped · nothing varied …")],
+)
+def test_notes_stand_beside_what_they_qualify(flags: list[str], said: str) -> None:
+    text = svg_text(drawn(("adds", lift(flags=flags, holds=False))))
+    words = ["".join(text.itertext()) for text in parsed(text).iter(f"{SVG}text")]
+    assert words[-2:] == [said, "+1.00 [0.31, 1.00] · below min_lift"]

@@ -28,9 +28,9 @@ pass rate of the variant minus the control's, with its 95 % interval
                                  −1    −0.5     0     +0.5    +1
 house · 2 evals · all harnesses                 │  ├────▲───┤     +0.55 [0.20, 0.80] ▲ helped
 house · greets by name · scribe                 │    ├─────────▲  +1.00 [0.31, 1.00] ▲ helped
-terse · greets by name · scribe     ├──▼─────┤  │                 −0.62 [−0.83, −0.21] ▼ made it worse · min_lift fails
+terse · greets by name · scribe     ├──▼─────┤  │                 −0.62 [−0.83, −0.21] ▼ made it worse · below min_lift
 terse · adds · scribe                 ├─────○───┼──┤              −0.25 [−0.70, 0.20] ○ can't tell yet
-copy · adds · codex                       ├─────○─────┤           0.00 [−0.42, 0.42] ○ can't tell yet · same tree
+copy · adds · codex                       ├─────○─────┤           0.00 [−0.42, 0.42] ○ can't tell yet · nothing varied
 house · installs · scribe                       │                 nothing decided ○ can't tell yet"""
     )
 
@@ -47,11 +47,11 @@ house · 2 evals · all harnesses
                      │   ├─────▲────┤      +0.55 [0.20, 0.80] ▲ helped
 house · greets by name · scribe
                      │     ├────────────▲  +1.00 [0.31, 1.00] ▲ helped
-terse · greets by name · scribe · min_lift fails
+terse · greets by name · scribe · below min_lift
      ├───▼───────┤   │                     −0.62 [−0.83, −0.21] ▼ made it worse
 terse · adds · scribe
         ├───────○────┼───┤                 −0.25 [−0.70, 0.20] ○ can't tell yet
-copy · adds · codex · same tree
+copy · adds · codex · nothing varied
              ├───────○───────┤             0.00 [−0.42, 0.42] ○ can't tell yet
 house · installs · scribe
                      │                     nothing decided ○ can't tell yet"""
@@ -75,14 +75,14 @@ house · greets by name · scribe
                     │     ├───────────▲
 terse · greets by name · scribe
   −0.62 [−0.83, −0.21] ▼ made it worse ·
-  min_lift fails
+  below min_lift
      ├───▼──────┤   │
 terse · adds · scribe
   −0.25 [−0.70, 0.20] ○ can't tell yet
        ├────────○───┼───┤
 copy · adds · codex
   0.00 [−0.42, 0.42] ○ can't tell yet ·
-  same tree
+  nothing varied
             ├───────○───────┤
 house · installs · scribe
   nothing decided ○ can't tell yet
@@ -102,11 +102,11 @@ house - 2 evals - all harnesses
                      |   [-----^----]      +0.55 [0.20, 0.80] ^ helped
 house - greets by name - scribe
                      |     [------------^  +1.00 [0.31, 1.00] ^ helped
-terse - greets by name - scribe - min_lift fails
+terse - greets by name - scribe - below min_lift
      [---v-------]   |                     -0.62 [-0.83, -0.21] v made it worse
 terse - adds - scribe
         [-------o----+---]                 -0.25 [-0.70, 0.20] o can't tell yet
-copy - adds - codex - same tree
+copy - adds - codex - nothing varied
              [-------o-------]             0.00 [-0.42, 0.42] o can't tell yet
 house - installs - scribe
                      |                     nothing decided o can't tell yet"""
