@@ -14,7 +14,7 @@ from reeval.cli.header import run_start
 from reeval.cli.output import make_reporter, print_lines, print_note, terminal_width
 from reeval.cli.project import Project
 from reeval.cli.select import make_plan
-from reeval.cli.versus import Against, Wanted, against, compare_and_print
+from reeval.cli.versus import Against, Wanted, against, exit_code
 from reeval.errors import ExitCode, PlanError, UsageError
 from reeval.secrets import Masker
 
@@ -213,9 +213,7 @@ def _run(project: Project, job: _Job, request: Request) -> ExitCode:
     _tidy(project, run)
     if request.junit:
         _write_junit(request.junit, record, run)
-    if job.against is not None:
-        return compare_and_print(job.against, run, record, as_json=request.as_json)
-    return ExitCode(record.exit_code)
+    return exit_code(job.against, run, record, as_json=request.as_json)
 
 
 async def _swept_and_run(project: Project, plan: Plan, tools: Tools) -> RunOutcome:

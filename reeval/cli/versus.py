@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from reeval.schema.plan import Plan
     from reeval.schema.record import RunRecord
 
-__all__ = ["Against", "FailOn", "Vs", "Wanted", "against", "compare_and_print", "earlier_run", "versus_lines"]
+__all__ = ["Against", "FailOn", "Vs", "Wanted", "against", "earlier_run", "exit_code", "versus_lines"]
 
 Vs = Annotated[
     str | None,
@@ -106,17 +106,18 @@ def versus_lines(earlier: RunDirectory, later: RunDirectory, *, full: bool) -> l
     return versus_screen(versus(run_side(earlier), run_side(later)), make_page(sys.stdout, full=full))
 
 
-def compare_and_print(chosen: Against, run: RunDirectory, record: RunRecord, *, as_json: bool) -> ExitCode:
-    """Compare a run that just ended, print it, and return the exit code of the command.
+def exit_code(chosen: Against | None, run: RunDirectory, record: RunRecord, *, as_json: bool) -> ExitCode:
+    """Return the exit code of a run that just ended; print how it compares, where that was asked for.
 
-    What fails already keeps its code. A run that did not get to its end is not compared: what is missing may be what is
-    slow, or what fails.
+    A run that did not get to its end is not compared: what is missing may be what is slow, or what fails.
     """
+    code = ExitCode(record.exit_code)
+    if chosen is None:
+        return code
     from reeval.grade.versus.results import versus
     from reeval.record.versus.sides import run_side
     from reeval.schema.record import RunState
 
-    code = ExitCode(record.exit_code)
     if record.state is not RunState.COMPLETED:
         print_note(f"not compared with run {chosen.run.record.run_id}: this run did not get to its end")
         return code

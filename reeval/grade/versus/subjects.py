@@ -58,7 +58,9 @@ def _names(pair: _Pair, factor: str) -> list[str]:
 
 
 def _harness(pair: _Pair, id: str) -> Iterator[str]:
-    old, new = pair.earlier.plan.harnesses[id], pair.later.plan.harnesses[id]
+    old, new = pair.earlier.plan.harnesses.get(id), pair.later.plan.harnesses.get(id)
+    if old is None or new is None:
+        return
     for name in _HARNESS:
         yield from _change(name, getattr(old, name), getattr(new, name))
     yield from _each("option", old.options, new.options)
@@ -73,7 +75,9 @@ def _harness(pair: _Pair, id: str) -> Iterator[str]:
 
 
 def _sandbox(pair: _Pair, id: str) -> Iterator[str]:
-    old, new = pair.earlier.plan.sandboxes[id], pair.later.plan.sandboxes[id]
+    old, new = pair.earlier.plan.sandboxes.get(id), pair.later.plan.sandboxes.get(id)
+    if old is None or new is None:
+        return
     for name in _SANDBOX:
         yield from _change(name, getattr(old, name), getattr(new, name))
     yield from _each("option", old.options, new.options)

@@ -60,10 +60,14 @@ def eval_block(one: ComparedEval, labels: Labels, page: Page, *, scored: bool) -
     rows = [_rows(cell, labels, beside, scored=scored) for cell in one.cells]
     head = ["", "", "score" if scored else "pass", *beside]
     name = page.ink("bold", page.line(" › ".join(one.path)))
-    wide = _wide(head, rows, page)
-    lines = [name, *(wide or _narrow(head, rows, page))]
+    lines = [name]
+    with_tokens = _fits([*head, "lift", "tokens"], _texts(rows, with_tokens=True), page)
+    if with_tokens or _fits([*head, "lift"], _texts(rows, with_tokens=False), page):
+        lines += _wide(head, rows, page, with_tokens=with_tokens and any(any(row.tokens) for row in rows))
+    else:
+        lines += _narrow(head, rows, page)
     for cell in one.cells:
-        lines += _more(cell, labels, page)
+        lines += _more(cell, labels, page, with_tokens=not with_tokens)
     return lines
 
 
@@ -92,22 +96,27 @@ def _reading(side: CellSide, *, scored: bool) -> str:
     return "–" if attempts.mean is None else f"{number(attempts.mean)} ({attempts.decided})"
 
 
-def _wide(head: Sequence[str], rows: Sequence[_Rows], page: Page) -> list[str] | None:
-    """Return one table with the lifts in it; None where they would be cut."""
-    with_tokens = any(any(row.tokens) for row in rows)
+def _texts(rows: Sequence[_Rows], *, with_tokens: bool) -> list[list[str]]:
+    return [
+        [*fixed, said, *([tokens] if with_tokens else [])]
+        for row in rows
+        for fixed, said, tokens in zip(row.fixed, ("·", lift_text(row.lift)), row.tokens, strict=True)
+    ]
+
+
+def _fits(head: Sequence[str], texts: Sequence[Sequence[str]], page: Page) -> bool:
+    whole = table(head, texts, keep=len(head), indent=_INDENT)
+    return page.cells is None or max(map(width, whole)) <= page.cells
+
+
+def _wide(head: Sequence[str], rows: Sequence[_Rows], page: Page, *, with_tokens: bool) -> list[str]:
+    """Return one table with the lifts in it, which fits."""
     heads = [*head, "lift", *(["tokens"] if with_tokens else [])]
-    texts, lifts = [], []
-    for row in rows:
-        for fixed, said, tokens in zip(row.fixed, ("·", lift_text(row.lift)), row.tokens, strict=True):
-            texts.append([*fixed, said, *([tokens] if with_tokens else [])])
-            lifts.append((row.lift, said))
-    kept = len(head) + 1
-    needed = max(map(width, table(heads[:kept], [row[:kept] for row in texts], keep=kept, indent=_INDENT)))
-    if page.cells is not None and needed > page.cells:
-        return None
-    first, *rest = table(heads, texts, keep=kept, cells=page.cells, indent=_INDENT)
-    colored = [line.replace(said, painted(lift, said, page), 1) for line, (lift, said) in zip(rest, lifts, strict=True)]
-    return [page.ink("dim", first), *colored]
+    first, *rest = table(heads, _texts(rows, with_tokens=with_tokens), keep=len(heads), indent=_INDENT)
+    for number_of, row in enumerate(rows):
+        said, place = lift_text(row.lift), 2 * number_of + 1
+        rest[place] = rest[place].replace(said, painted(row.lift, said, page), 1)
+    return [page.ink("dim", first), *rest]
 
 
 def _narrow(head: Sequence[str], rows: Sequence[_Rows], page: Page) -> list[str]:
@@ -122,17 +131,17 @@ def _narrow(head: Sequence[str], rows: Sequence[_Rows], page: Page) -> list[str]
     return lines
 
 
-def _more(cell: ComparedCell, labels: Labels, page: Page) -> list[str]:
+def _more(cell: ComparedCell, labels: Labels, page: Page, *, with_tokens: bool) -> list[str]:
     """Return what else changed in a cell: the measures of which that can be told, or all; errors."""
     texts = [
         f"{name.replace('_', ' ')} {amount_text(name, found.control)} → {amount_text(name, found.variant)}, "
         f"{change_text(found)}"
         for name, found in cell.measures.items()
-        if (page.full and name != "tokens") or found.said is not Change.OPEN
+        if (page.full or found.said is not Change.OPEN) and (with_tokens or name != "tokens")
     ]
     if cell.errors_differ:
         counts = [f"{side.attempts.errors} of {side.attempts.finished}" for side in (cell.earlier, cell.later)]
-        texts.append(f"errors {counts[0]} → {counts[1]}: rates leave them out, and may look at a selection")
+        texts.append(f"errors {counts[0]} → {counts[1]}; rates leave them out and may mislead")
     label = one_line(labels(cell.place), _LABEL)
     return [line for text in texts for line in _hanging(f"{label}: {text}", page)]
 

@@ -12,7 +12,7 @@ from reeval.report.screen.failures import Page
 from reeval.report.screen.numbers import moment, plural
 from reeval.report.screen.table import flow
 from reeval.report.text import one_line, wrap
-from reeval.report.versus.blocks import EARLIER, LATER, eval_block, labels_of, painted, pooled_block
+from reeval.report.versus.blocks import EARLIER, LATER, eval_block, labels_of, pooled_block
 from reeval.report.versus.figures import lift_text
 from reeval.schema.record import RunRecord
 
@@ -21,6 +21,7 @@ __all__ = ["SHOWN_EVALS", "versus_screen", "worse_lines"]
 SHOWN_EVALS = 40
 """Evals of which nothing can be told, when there are many; what can be told is always shown."""
 _SHOWN_LINES = 20
+_TEXT_CELLS = 400
 _MANY = 20
 """Cells of which one is told by chance although nothing changed, at 5 %."""
 _SAME = "nothing that is recorded: a difference in results is chance, or what a provider changed"
@@ -31,6 +32,9 @@ _DOUBTS = {
     Doubt.BODY_ERRORS: "the eval's own code broke, perhaps at what the agent did",
     Doubt.CHANCE: "the difference may be chance",
 }
+_ORDER = (Said.WORSE, Said.HELPED, Said.OPEN)
+_WORDS = {Said.WORSE: "fail", Said.HELPED: "pass"}
+"""The words whose colors they take."""
 
 
 def versus_screen(found: Versus, page: Page) -> list[str]:
@@ -53,7 +57,8 @@ def worse_lines(found: Versus, page: Page) -> list[str]:
     worse = list(found.worse())
     if not worse:
         return []
-    lines = [page.ink("red", f"worse than run {found.earlier.run_id}, so exit 1 (--fail-on worse)")]
+    title = one_line(f"worse than run {found.earlier.run_id}, so exit 1 (--fail-on worse)")
+    lines = [page.ink("red", line) for line in wrap(title, page.cells)]
     for what, lift in worse:
         lines += _bullet(f"{what}  {lift_text(lift)}", page)
     return lines
@@ -86,7 +91,9 @@ def _listed(title: str, texts: Sequence[str], page: Page) -> list[str]:
 
 
 def _bullet(text: str, page: Page) -> list[str]:
-    first, *rest = wrap(one_line(text), None if page.cells is None else max(10, page.cells - 4))
+    first, *rest = wrap(
+        one_line(text, None if page.full else _TEXT_CELLS), None if page.cells is None else max(10, page.cells - 4)
+    )
     return [f"  · {first}", *(f"    {line}" for line in rest)]
 
 
@@ -120,12 +127,8 @@ def _summary(found: Versus, page: Page) -> list[str]:
     """Return how many cells came to what, and why the others could not be told."""
     lifts: list[Lift] = [cell.lift for one in found.evals for cell in one.cells]
     counts = Counter(lift.said for lift in lifts)
-    parts = [
-        (painted(lift, f"{counts[said]} {said.value}", page), None)
-        for said in (Said.WORSE, Said.HELPED, Said.OPEN)
-        if (lift := next((one for one in lifts if one.said is said), None)) is not None
-    ]
-    lines = flow([(f"{plural(len(lifts), 'cell')}: {parts[0][0]}", None), *parts[1:]], ", ", page.ink, None)
+    parts = [(f"{counts[said]} {said.value}", _WORDS.get(said)) for said in _ORDER if counts[said]]
+    lines = flow([(plural(len(lifts), "cell"), None), *parts], " · ", page.ink, page.cells)
     doubts = Counter(lift.doubt for lift in lifts if lift.doubt is not None)
     for doubt in (it for it in Doubt if doubts[it]):
         lines += _bullet(f"{doubts[doubt]} can't be told yet: {_DOUBTS[doubt]}", page)
