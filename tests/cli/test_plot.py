@@ -51,6 +51,32 @@ def test_the_lifts_of_a_run_are_drawn(root: Path) -> None:
     assert done.stdout == DRAWN
 
 
+COMPARED = """
+from reeval import Attempt, compare, environment, evaluate
+
+plain = environment("plain", files={"a.txt": "a"})
+other = environment("other", files={"a.txt": "b"})
+
+@evaluate("greets")
+@compare(baseline=plain, variants=[other])
+async def greets(c: Attempt) -> None:
+    await c.send("Greet.")
+    assert await c.read_text("a.txt") == "b"
+"""
+
+
+def test_a_run_that_compares_is_drawn_in_the_summary_and_in_the_terminal(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(project(tmp_path, greet=COMPARED))
+    assert reeval("run").exit_code == 0
+    (run,) = (tmp_path / ".reeval" / "runs").iterdir()
+    said = "other, greets · scripted: +1.00 [0.31, 1.00], helped"
+    assert said in (run / "lifts.svg").read_text(encoding="utf-8")
+    assert "![lifts with their 95 % intervals: 1 helped](lifts.svg)" in (run / "summary.md").read_text(encoding="utf-8")
+    assert reeval("show", "--plot").stdout.endswith("  +1.00 [0.31, 1.00] ▲ helped\n")
+
+
 def test_full_draws_all_of_many(root: Path) -> None:
     with_lifts(recorded(root), 50)
     assert reeval("show", "--plot").stdout.splitlines()[-1] == "… 10 more lifts"
