@@ -8,6 +8,9 @@
 | ``question_answered`` | ``record``: an answer or a pair as it stands in the journal; ``waiting``: how many more |
 | ``warning`` | ``text`` |
 | ``run_finished`` | ``record``: the run as in ``record.json``, without the list of attempts |
+| ``compared`` | ``vs``, ``run``, ``differences``, ``cells``, ``pooled``, ``not_compared``, ``worse``: two runs |
+
+The last one is ``reeval.report.versus.data``, and follows when the run has ended and an earlier one was named.
 """
 
 from __future__ import annotations
