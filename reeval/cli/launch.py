@@ -16,6 +16,7 @@ from reeval.cli.project import Project
 from reeval.cli.select import make_plan
 from reeval.cli.versus import Against, Wanted, against, exit_code
 from reeval.errors import ExitCode, PlanError, UsageError
+from reeval.protocols import Reporter
 from reeval.secrets import Masker
 
 if TYPE_CHECKING:
@@ -171,7 +172,6 @@ def _run(project: Project, job: _Job, request: Request) -> ExitCode:
     from reeval.record.store import RunDirectory
     from reeval.report.screen.evidence import load_failures
     from reeval.report.summary import write_summary
-    from reeval.run.tools import Earlier, Tools
     from reeval.schema.record import RunEnd
 
     run = RunDirectory(job.writer.directory)
@@ -185,23 +185,9 @@ def _run(project: Project, job: _Job, request: Request) -> ExitCode:
         reader=run,
         done=len(job.done),
     )
-    tools = Tools(
-        catalog=project.catalog,
-        root=project.root,
-        run_id=run.id,
-        recorder=job.writer,
-        reporter=reporter,
-        environ=os.environ,
-        masker=job.masker,
-        keep_sandbox=request.keep_sandbox,
-        max_failures=request.max_failures,
-        done=job.done,
-        earlier=job.earlier or Earlier(),
-        debug=request.debug,
-    )
     try:
         reporter.run_started(job.plan, start, [*_facts(project, job.plan), *job.facts])
-        outcome = anyio.run(_swept_and_run, project, job.plan, tools)
+        outcome = anyio.run(_swept_and_run, project, job.plan, _tools(project, job, request, reporter))
         job.writer.end(RunEnd(state=outcome.state, ended_at=int(time.time() * 1000), notes=list(outcome.notes)))
         record = write_record(run)
         failures = load_failures(record, run)
@@ -214,6 +200,26 @@ def _run(project: Project, job: _Job, request: Request) -> ExitCode:
     if request.junit:
         _write_junit(request.junit, record, run)
     return exit_code(job.against, run, record, as_json=request.as_json)
+
+
+def _tools(project: Project, job: _Job, request: Request, reporter: Reporter) -> Tools:
+    """Wire what the run needs besides its plan."""
+    from reeval.run.tools import Earlier, Tools
+
+    return Tools(
+        catalog=project.catalog,
+        root=project.root,
+        run_id=job.writer.directory.name,
+        recorder=job.writer,
+        reporter=reporter,
+        environ=os.environ,
+        masker=job.masker,
+        keep_sandbox=request.keep_sandbox,
+        max_failures=request.max_failures,
+        done=job.done,
+        earlier=job.earlier or Earlier(),
+        debug=request.debug,
+    )
 
 
 async def _swept_and_run(project: Project, plan: Plan, tools: Tools) -> RunOutcome:
