@@ -290,9 +290,6 @@ def _examples(entries: Sequence[AttemptEntry]) -> Iterator[str]:
         ends.setdefault(f"{entry.outcome.value}{verdict}", []).append(entry)
     for end, found in ends.items():
         yield f"    {end}, for example: {', '.join(entry.attempt for entry in found[:MOST_IDS])}"
-        reason = next((entry.reason for entry in found if entry.reason), None)
-        if reason:
-            yield f"      reason: {words(reason)}"
 
 
 def _answered(planned: EvalRecord, number: int) -> Iterator[str]:

@@ -1,4 +1,7 @@
-"""What of a recorded run is an analysis made of? Its record, what its attempts hold, and the words of any of them."""
+"""What of a recorded run is an analysis made of? Its record, what its attempts hold, and the words of any of them.
+
+All of it is masked again, before anything is cut: a secret may be known today that was not when the run was recorded.
+"""
 
 from __future__ import annotations
 
@@ -12,9 +15,10 @@ from reeval.errors import RecordError
 from reeval.grade.analysis.findings import Findings
 from reeval.grade.analysis.texts import attempt_texts
 from reeval.record.compile import load_record
+from reeval.record.format.masking import rewrite_line, rewrite_record
 from reeval.record.store import RunDirectory
-from reeval.schema.record import AttemptRecord, CheckRecord, EvalRecord, FileRef
-from reeval.schema.recorded.answers import AnswerRecord, JudgmentRecord, PairRecord
+from reeval.schema.record import AttemptRecord, EvalRecord, FileRef
+from reeval.schema.recorded.answers import AnswerRecord, PairRecord
 from reeval.secrets import Masker
 
 __all__ = ["RunReading"]
@@ -31,6 +35,8 @@ class RunReading:
         self.run = run
         self._masker = masker
         self.record = load_record(run)
+        if masker:
+            self.record = rewrite_record(self.record, masker.text)
         self.texts = lru_cache(_REMEMBERED)(self._texts)
         """Takes the ids of an eval and an attempt; returns every text there is of it, masked."""
 
@@ -47,13 +53,18 @@ class RunReading:
         """Count what the attempts hold, one at a time in memory."""
         found = Findings()
         for attempt in self.run.attempts():
-            found.add(attempt, self._checks(attempt), self._judgments(attempt))
+            checks = _tried(self.run.checks, attempt, attempt.checks)
+            judgments = _tried(self.run.judgments, attempt, attempt.judgments)
+            # Without its transcript, which is not counted and would be the most to mask.
+            small = msgspec.structs.replace(attempt, checks=checks, judgments=judgments, turns=[], diff="", log="")
+            masked = self._masked(small)
+            found.add(masked, _inline(masked.checks), _inline(masked.judgments))
         return found
 
     def whole(self, eval_id: str, attempt: str) -> AttemptRecord:
         """Return an attempt with its parts; what cannot be read stays a reference."""
         record = self.run.attempt_at(*self._lines[eval_id, attempt])
-        return msgspec.structs.replace(
+        whole = msgspec.structs.replace(
             record,
             turns=_tried(self.run.turns, record, record.turns),
             checks=_tried(self.run.checks, record, record.checks),
@@ -62,19 +73,15 @@ class RunReading:
             commands=_tried(self.run.commands, record, record.commands),
             judgments=_tried(self.run.judgments, record, record.judgments),
         )
+        return self._masked(whole)
 
     def _texts(self, eval_id: str, attempt: str) -> list[str]:
         record = self.whole(eval_id, attempt)
         planned = next(one for one in self.record.evals if one.id == eval_id)
-        return [self._masker.text(text) for text in attempt_texts(record, _answers(planned, attempt)) if text]
+        return [text for text in attempt_texts(record, _answers(planned, attempt)) if text]
 
-    def _checks(self, attempt: AttemptRecord) -> list[CheckRecord]:
-        found = _tried(self.run.checks, attempt, attempt.checks)
-        return [] if isinstance(found, FileRef) else found
-
-    def _judgments(self, attempt: AttemptRecord) -> list[JudgmentRecord]:
-        found = _tried(self.run.judgments, attempt, attempt.judgments)
-        return [] if isinstance(found, FileRef) else found
+    def _masked(self, record: AttemptRecord) -> AttemptRecord:
+        return rewrite_line(record, self._masker.text) if self._masker else record
 
 
 def _tried(read: Callable[[AttemptRecord], T], record: AttemptRecord, otherwise: T | FileRef) -> T | FileRef:
@@ -84,6 +91,10 @@ def _tried(read: Callable[[AttemptRecord], T], record: AttemptRecord, otherwise:
         return read(record)
     except RecordError:
         return otherwise
+
+
+def _inline(part: list[T] | FileRef) -> list[T]:
+    return [] if isinstance(part, FileRef) else part
 
 
 def _answers(planned: EvalRecord, attempt: str) -> list[AnswerRecord | PairRecord]:

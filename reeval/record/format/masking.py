@@ -16,20 +16,35 @@ from msgspec import inspect
 
 from reeval.schema.environment import Environment, Secret
 from reeval.schema.plan import Plan, PlannedCell, PlannedCompare, PlannedEval, PlannedHarness, PlannedSandbox
-from reeval.schema.record import AttemptRecord, FileRef, JournalLine, RunStart, Superseded
-from reeval.schema.recorded.answers import AnswerRecord, JudgmentRecord, PairRecord
+from reeval.schema.record import (
+    AttemptEntry,
+    AttemptRecord,
+    CellRecord,
+    EvalRecord,
+    FileRef,
+    JournalLine,
+    RunRecord,
+    RunStart,
+    Superseded,
+)
+from reeval.schema.recorded.answers import AnswerRecord, JudgmentRecord, PairRecord, QuestionRecord, SideTally
+from reeval.schema.recorded.lifts import LiftRecord
 
-__all__ = ["rewrite_line", "without_surrogates"]
+__all__ = ["rewrite_line", "rewrite_record", "without_surrogates"]
 
 Line = TypeVar("Line", bound=JournalLine)
 Text = Callable[[str], str]
 
 _NAMES: dict[type, frozenset[str]] = {
     AnswerRecord: frozenset({"eval", "attempt", "model", "served"}),
+    AttemptEntry: frozenset({"attempt"}),
     AttemptRecord: frozenset({"eval", "attempt", "harness", "sandbox", "environment", "case", "task", "subject"}),
+    CellRecord: frozenset({"key", "harness", "environment", "sandbox", "subject"}),
     Environment: frozenset({"name"}),
+    EvalRecord: frozenset({"id", "file", "path", "slug", "cases", "task"}),
     FileRef: frozenset({"file", "sha256"}),
     JudgmentRecord: frozenset({"model", "served"}),
+    LiftRecord: frozenset({"variant", "control", "harness", "sandbox"}),
     PairRecord: frozenset({"eval", "left", "right", "left_value", "right_value", "model", "served"}),
     Plan: frozenset(),
     PlannedCell: frozenset({"key", "harness", "environment", "sandbox"}),
@@ -37,8 +52,11 @@ _NAMES: dict[type, frozenset[str]] = {
     PlannedEval: frozenset({"id", "file", "path", "slug", "cases", "task"}),
     PlannedHarness: frozenset({"id", "kind"}),
     PlannedSandbox: frozenset({"id", "kind"}),
+    QuestionRecord: frozenset({"model"}),
+    RunRecord: frozenset({"run_id", "project", "git_commit"}),
     RunStart: frozenset({"run_id", "project", "git_commit", "plan"}),
     Secret: frozenset({"name"}),
+    SideTally: frozenset({"value"}),
     Superseded: frozenset({"eval"}),
 }
 _DEEPEST = 100
@@ -54,6 +72,11 @@ def rewrite_line(line: Line, text: Text) -> Line:
     if isinstance(line, RunStart):
         return cast("Line", msgspec.structs.replace(_typed(line, text), plan=_plan(line.plan, text)))
     return cast("Line", _typed(line, text))
+
+
+def rewrite_record(record: RunRecord, text: Text) -> RunRecord:
+    """Return a record with ``text`` applied to every free text in it, such as for secrets that came later."""
+    return cast("RunRecord", _typed(record, text))
 
 
 def _plan(plan: dict[str, Any], text: Text) -> dict[str, Any]:

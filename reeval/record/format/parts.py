@@ -53,7 +53,7 @@ _CUT = "\n… cut: {} more bytes\n"
 _TEXT_LIMIT = 16 * 1024
 _SHORT_LIMIT = 4096
 _MOST = 100
-_RESERVED = frozenset({"events.ndjson", "record.json", "summary.md", "lifts.svg", "questions"})
+_RESERVED = frozenset({"events.ndjson", "record.json", "summary.md", "lifts.svg", "questions", "analysis"})
 _SAFE = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-")
 _LONGEST_NAME = 80
 

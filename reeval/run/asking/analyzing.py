@@ -28,7 +28,7 @@ _STATE: StateOptions = {"turns": "all", "transcript": True}
 
 
 class Sample(msgspec.Struct, frozen=True, kw_only=True):
-    """An attempt that is shown; its parts are read back."""
+    """An attempt that is shown; its parts are read back, and masked: it is cut here."""
 
     of: Cited
     record: AttemptRecord
@@ -37,7 +37,10 @@ class Sample(msgspec.Struct, frozen=True, kw_only=True):
 def analysis_request(
     parts: Sequence[Part], samples: Sequence[Sample], masker: Masker, *, two_runs: bool = False
 ) -> ModelRequest:
-    """Return the request: masked and bounded, the record between tags that it cannot forge."""
+    """Return the request: bounded, the record between tags that it cannot forge.
+
+    Parts and samples are masked already, since they hold texts that were cut; the masker is for what they are made of.
+    """
     material = [*(Section(part.title, part.text) for part in parts), *map(_section, samples)]
     return ModelRequest(
         system=_SYSTEM + (_TWO_RUNS if two_runs else _ONE_RUN) + DATA_RULE,
