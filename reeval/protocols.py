@@ -123,6 +123,8 @@ class SandboxRequest:
     """The project's root on the host."""
     keep: bool = False
     """Leave it behind when the attempt ends, for a person to look into."""
+    kept: Callable[[str], None] = lambda _: None
+    """Is told where a kept sandbox is."""
 
 
 class SandboxKind(Protocol):

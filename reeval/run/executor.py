@@ -103,6 +103,7 @@ class LocalExecutor:
             egress=shared.egress,
             root=tools.root,
             keep=tools.keep_sandbox,
+            kept=lambda place: tools.reporter.warning(f"{attempt.key}: the sandbox is kept in {place}"),
         )
         room = RoomRequest(
             sandbox=request,

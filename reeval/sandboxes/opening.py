@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 import os
 import subprocess
 from collections.abc import AsyncIterator
@@ -22,8 +21,6 @@ from reeval.schema.environment import PreparedTree
 
 __all__ = ["opened"]
 
-_log = logging.getLogger(__name__)
-
 
 @asynccontextmanager
 async def opened(request: SandboxRequest, options: LocalOptions) -> AsyncIterator[LocalSandbox]:
@@ -34,7 +31,7 @@ async def opened(request: SandboxRequest, options: LocalOptions) -> AsyncIterato
             yield sandbox
     finally:
         if request.keep:
-            _log.warning("the sandbox of %s is kept in %s", request.key, directory.path)
+            request.kept(str(directory.path))
         else:
             with CancelScope(shield=True):
                 await to_thread.run_sync(remove, directory.path)
