@@ -31,6 +31,8 @@ _MOST_WORK = 5_000_000
 """Numbers drawn, and held at once: with very many attempts fewer draws do, and time and memory stay bounded."""
 _MOST_SUMS = 100_000
 _MOST_SWAPS = 20_000
+_MOST_SUMMED = 200_000
+"""Sums of two parts: with evals of all sizes they soon are as many as their products."""
 _DIGITS = 9
 """Differences that agree to so many places are one: rounding must not order what is equal."""
 
@@ -161,7 +163,7 @@ def _summed(parts: Sequence[tuple[float, Null]]) -> tuple[NDArray[Any], NDArray[
     values: NDArray[Any] = np.zeros(1)
     chances: NDArray[Any] = np.ones(1)
     for weight, null in parts:
-        if null.exact is None or len(values) * len(null.exact[0]) > _MOST_WORK:
+        if null.exact is None or len(values) * len(null.exact[0]) > _MOST_SUMMED:
             return None
         sums = np.round(np.add.outer(values, weight * null.exact[0]).ravel(), _DIGITS)
         values, places = np.unique(sums, return_inverse=True)
