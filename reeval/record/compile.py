@@ -16,7 +16,7 @@ import msgspec
 from reeval.errors import RecordError
 from reeval.grade.asked.tallies import QuestionFold, answered_usage, answers_it
 from reeval.grade.cells import CellFold, TotalsFold, run_exit_code
-from reeval.grade.early.early import place_of
+from reeval.grade.early.early import Place, place_of
 from reeval.grade.early.rules import cell_record, early_of
 from reeval.grade.remarks import Remarks
 from reeval.record.format.journal import JournalIndex, Span, whole_size
@@ -37,6 +37,7 @@ from reeval.schema.transcript import Turn
 
 if TYPE_CHECKING:
     from reeval.grade.compared.recorded import CompareFold
+    from reeval.grade.compared.stopping import Stopped
 
 __all__ = ["RECORD", "compile_record", "load_record", "write_record"]
 
@@ -197,6 +198,10 @@ class _Fold:
             answers=self._pairs(),
         )
 
+    def told(self) -> dict[Place, Stopped]:
+        """Return what is known of variants whose runs were added until that was told."""
+        return self.early.told() if self.early else {}
+
     def _pairs(self) -> list[PairRecord]:
         """Return the pairs in the order of the plan; attempts are in theirs by now."""
         if not self.pairs:
@@ -239,7 +244,7 @@ class _Folds:
             self.totals.add_cost(answered_usage(answer).cost)
 
     def evals(self, seed: str) -> list[EvalRecord]:
-        lifts = {eval_id: fold.lifts(seed) for eval_id, fold in self._compares.items()}
+        lifts = {id: fold.lifts(seed, self._evals[id].told()) for id, fold in self._compares.items()}
         return [fold.record(lifts.get(eval_id, [])) for eval_id, fold in self._evals.items()]
 
     def pooled(self, seed: str, *, scored: bool) -> list[LiftRecord]:

@@ -58,6 +58,8 @@ class Doubt(StrEnum):
     ATTEMPTS = "few attempts"
     CASES = "few cases"
     BODY_ERRORS = "body errors"
+    EARLY = "stopped early"
+    """Over compares that were added to until they were decided; each of them is told alone."""
     CHANCE = "chance"
     """The difference may be chance."""
 

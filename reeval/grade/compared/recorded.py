@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from msgspec import structs
@@ -13,12 +13,16 @@ from reeval.grade.compared.differences import measured, without_difference
 from reeval.grade.compared.lifts import Lift
 from reeval.grade.compared.pooled import Stratum, pooled_lift
 from reeval.grade.compared.sides import MEASURES, SideFold
+from reeval.grade.compared.stopping import Stopped
+from reeval.grade.compared.told import until_told, untold
 from reeval.schema.plan import PlannedEval
 from reeval.schema.record import AttemptRecord
 from reeval.schema.recorded.lifts import LiftRecord, MeasureRecord
 
 __all__ = ["CompareFold", "Pair", "flags_of", "lift_record", "measure_records", "pooled_lifts"]
 
+Place = tuple[str, str, str]
+"""Harness, environment and sandbox."""
 _MOST_ALIKE = 20
 _MUCH = 0.25
 """Points between two error rates that are flagged however few attempts there are."""
@@ -77,36 +81,56 @@ class CompareFold:
                         sides=(control, side),
                     )
 
-    def lifts(self, seed: str) -> list[LiftRecord]:
-        """Return a lift for each variant and harness, then the stratified ones; ``seed`` is the run's id."""
+    def lifts(self, seed: str, told: Mapping[Place, Stopped]) -> list[LiftRecord]:
+        """Return a lift for each variant and harness, then the stratified ones; ``seed`` is the run's id.
+
+        ``told`` is by the variant's harness, environment and sandbox what is known where runs were added until decided.
+        """
         scored = self._planned.kind == "scored"
         pairs = list(self.pairs())
         variants: defaultdict[str, list[Pair]] = defaultdict(list)
         for pair in pairs:
             variants[pair.variant].append(pair)
-        return [self._alone(pair, scored, seed) for pair in pairs] + [
+        stratified = [
             lift_record(several, scored=scored, seed=seed) for several in variants.values() if len(several) > 1
         ]
+        alone = [
+            self._alone(pair, told.get((pair.harness, pair.variant, pair.sandbox)), scored, seed) for pair in pairs
+        ]
+        return [*alone, *map(untold, stratified)] if self.stops_early else [*alone, *stratified]
 
-    def _alone(self, pair: Pair, scored: bool, seed: str) -> LiftRecord:
-        compare, planned = self._planned.compare, self._planned
+    @property
+    def stops_early(self) -> bool:
+        """Whether its runs were added until it was decided."""
+        return self._planned.until == "decided"
+
+    def _alone(self, pair: Pair, told: Stopped | None, scored: bool, seed: str) -> LiftRecord:
+        compare, runs = self._planned.compare, self._planned.runs
         least = compare.min_lift if compare and compare.gate != "none" else None
         found = lift_record([pair], scored=scored, seed=seed)
+        if told is not None:
+            runs = told.run or runs
+            found = until_told(found, pair.sides, told, runs)
         if least is None:
             return found
-        holds = _holds(pair.sides, planned.runs, least, scored=scored)
-        undecided = holds is None and any(side.bounds(planned.runs) for side in pair.sides)
+        holds = _holds(pair.sides, runs, least, scored=scored)
+        undecided = holds is None and all(side.bounds(runs) for side in pair.sides)
         return structs.replace(found, min_lift=least, holds=holds, undecided=undecided)
 
 
-def pooled_lifts(folds: Iterable[CompareFold], *, scored: bool, seed: str) -> list[LiftRecord]:
+def pooled_lifts(folds: Collection[CompareFold], *, scored: bool, seed: str) -> list[LiftRecord]:
     """Return a lift for each control and variant that several evals compare."""
     found: defaultdict[tuple[str, str], list[Pair]] = defaultdict(list)
     for fold in folds:
         for pair in fold.pairs():
             found[pair.control, pair.variant].append(pair)
     several = [pairs for pairs in found.values() if len({pair.eval for pair in pairs}) > 1]
-    return [lift_record(pairs, scored=scored, seed=seed) for pairs in several]
+    early = {pair.eval for fold in folds if fold.stops_early for pair in fold.pairs()}
+    lifts = [lift_record(pairs, scored=scored, seed=seed) for pairs in several]
+    return [
+        untold(lift) if early & {pair.eval for pair in pairs} else lift
+        for lift, pairs in zip(lifts, several, strict=True)
+    ]
 
 
 def lift_record(pairs: Sequence[Pair], *, scored: bool, seed: str) -> LiftRecord:

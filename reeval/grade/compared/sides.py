@@ -32,7 +32,7 @@ class SideFold:
         self._held: dict[str, list[int]] = {}
         self._body_errors = False
         self._errors: defaultdict[str | None, int] = defaultdict(int)
-        self._skipped: defaultdict[str | None, int] = defaultdict(int)
+        self._skipped: set[Key] = set()
         self.finished = 0
         """Attempts that ended, without skipped ones."""
         self.subjects: set[str] = set()
@@ -41,7 +41,7 @@ class SideFold:
     def add(self, attempt: AttemptRecord, *, tool_calls: int | None) -> None:
         """Count one finished attempt, whose checks were read back; ``tool_calls`` of all its turns, None: unknown."""
         if attempt.outcome == Outcome.SKIPPED:
-            self._skipped[attempt.case] += 1
+            self._skipped.add((attempt.case, attempt.run))
             return
         self.finished += 1
         self.subjects |= {attempt.subject} - {""}
@@ -103,16 +103,24 @@ class SideFold:
     def bounds(self, runs: int) -> dict[str | None, tuple[float, int, int]]:
         """Return for each case what its decided attempts sum up to, how many can still change it, and all that count.
 
-        ``runs`` of each case were planned. A case whose attempts were all skipped is left out.
+        Of each case ``runs`` attempts count. A case whose attempts were all skipped is left out.
         """
-        decided = self._by_case(self._values)
+        decided = self._by_case(self._first(runs))
         found: dict[str | None, tuple[float, int, int]] = {}
         for case in self._places or (None,):
             values = decided.get(case, ())
-            count = max(runs - self._skipped[case], len(values))
+            skipped = sum((case, run) in self._skipped for run in range(1, runs + 1))
+            count = max(runs - skipped, len(values))
             if count:
                 found[case] = (sum(values), count - len(values), count)
         return found
+
+    def first(self, runs: int) -> list[float]:
+        """Return the decided attempts of the first ``runs`` runs, in any order."""
+        return list(self._first(runs).values())
+
+    def _first(self, runs: int) -> dict[Key, float]:
+        return {key: value for key, value in self._values.items() if key[1] <= runs}
 
     def _by_case(self, values: Mapping[Key, float]) -> dict[str | None, list[float]]:
         """Attempts end in any order; what is said of them must not depend on it."""

@@ -64,10 +64,10 @@ class Decided(Early):
             return None
         return max(found.run or 0 for found in self._told.values())
 
-    def found(self) -> dict[Pair, Stopped]:
-        """Return what is known of each pair: valid however often it was looked at, unlike a fixed number of runs."""
+    def told(self) -> dict[Place, Stopped]:
+        """Return what is known of each variant, by its cell: valid however often it was looked at."""
         self._look()
-        return {pair: self._told.get(pair) or self._asked(pair) for pair in self._pairs}
+        return {pair.variant: self._told.get(pair) or self._asked(pair) for pair in self._pairs}
 
     def notes(self) -> tuple[str, ...]:
         """Say after how many runs the answer was known."""

@@ -4,10 +4,14 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 from reeval.schema.options import ResolvedGate
 from reeval.schema.plan import PlannedCell, PlannedEval
 from reeval.schema.record import GateResult, Outcome
+
+if TYPE_CHECKING:
+    from reeval.grade.compared.stopping import Stopped
 
 __all__ = ["Early", "Group", "Place", "passed", "place_of"]
 
@@ -55,6 +59,10 @@ class Early(ABC):
     def gate(self, cell: PlannedCell, gate: ResolvedGate, *, body_errors: bool) -> GateResult | None:  # noqa: ARG002 - a hook
         """Return what a gate says that looks at more than a cell's counts; None: they are enough."""
         return None
+
+    def told(self) -> dict[Place, Stopped]:
+        """Return what is known of each variant, by its cell; nothing unless the rule decides a compare."""
+        return {}
 
     @abstractmethod
     def _added(self, group: Group, run: int) -> None: ...

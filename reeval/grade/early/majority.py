@@ -37,8 +37,8 @@ class Majority(Early):
     def notes(self) -> tuple[str, ...]:
         """Say how many attempts no majority needed."""
         left = self.not_run if not any(map(self._open, self.outcomes)) else 0
-        were = "attempt was" if left == 1 else "attempts were"
-        return (f"{left:,} of {self.planned.attempts:,} {were} not needed for a majority",) if left else ()
+        were = "was" if left == 1 else "were"
+        return (f"{left:,} of {self.planned.attempts:,} attempts {were} not needed for a majority",) if left else ()
 
     def gate(self, cell: PlannedCell, gate: ResolvedGate, *, body_errors: bool) -> GateResult | None:
         """Return whether every case of a cell passes; None: its gate is another one.

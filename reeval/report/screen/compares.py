@@ -12,13 +12,23 @@ from reeval.report.text import one_line, width, wrap
 from reeval.schema.record import CellRecord, EvalRecord
 from reeval.schema.recorded.lifts import LiftRecord, MeasureRecord
 
-__all__ = ["DOUBTS", "compare_lines", "lift_text", "measure_text", "said_of"]
+__all__ = [
+    "DOUBTS",
+    "compare_lines",
+    "is_shown",
+    "lift_text",
+    "measure_line",
+    "measure_text",
+    "said_of",
+    "value_text",
+]
 
 DOUBTS = {
     "nothing decided": "a side has no attempt that passed or failed",
     "few attempts": "a side has fewer than 4 attempts that passed or failed",
     "few cases": "fewer than 6 cases have results on both sides",
     "body errors": "errors of the eval's own code may hide what the agent did",
+    "stopped early": "the compares stopped when they were decided; look at each alone",
     "chance": "the difference may be chance",
 }
 """Why it can't be told yet, in words."""
@@ -52,7 +62,7 @@ def _points(value: float, *, sign: bool = False) -> str:
 
 def measure_text(measure: MeasureRecord) -> str:
     """``2.8k  −10% (can't tell yet)``: the variant's value and its change."""
-    value = _value(measure.name, measure.variant)
+    value = value_text(measure.name, measure.variant)
     change = _change(measure)
     return f"{value}  {change}" if change else value
 
@@ -64,7 +74,8 @@ def _change(measure: MeasureRecord) -> str:
     return f"{percent:+,}% ({measure.said})".replace("-", _MINUS)
 
 
-def _value(name: str, value: float | None) -> str:
+def value_text(name: str, value: float | None) -> str:
+    """Write a value of a measure in its unit; ``–``: unknown."""
     return "–" if value is None else _UNITS[name](value)
 
 
@@ -212,19 +223,20 @@ def _below(lifts: Sequence[LiftRecord], ink: Ink, cells: int | None, *, every: b
     for lift in lifts:
         about = [lift.variant] * several[0] + [lift.harness or "all harnesses"] * several[1]
         before = f"{one_line(' on '.join(about))}: " if about else ""
-        told = [_measure_line(one) for one in lift.measures if _is_shown(one, every=every, tokens=tokens)]
+        told = [measure_line(one) for one in lift.measures if is_shown(one, every=every, tokens=tokens)]
         for text in (*told, *said_of(lift)):
             style = "red" if text.startswith("the lift is below") else "dim"
             for number_, part in enumerate(wrap(before + text, _room(cells, 4))):
                 yield ink(style, (_INDENT * 2 if number_ else _INDENT) + part)
 
 
-def _is_shown(measure: MeasureRecord, *, every: bool, tokens: bool) -> bool:
+def is_shown(measure: MeasureRecord, *, every: bool, tokens: bool) -> bool:
+    """Say whether a measure has a line: what is told, or ``every`` one; ``tokens`` says whether no column has them."""
     if measure.name == "tokens":
         return tokens and bool(measure.control or measure.variant)
     return every or measure.said != "can't tell yet"
 
 
-def _measure_line(measure: MeasureRecord) -> str:
+def measure_line(measure: MeasureRecord) -> str:
     """``tool calls 1 → 2  +100% (more)``."""
-    return f"{measure.name.replace('_', ' ')} {_value(measure.name, measure.control)} → {measure_text(measure)}"
+    return f"{measure.name.replace('_', ' ')} {value_text(measure.name, measure.control)} → {measure_text(measure)}"
