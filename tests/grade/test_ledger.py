@@ -274,9 +274,14 @@ def test_points_in_a_pass_fail_eval_are_refused() -> None:
         Ledger("pass-fail").points(1, 3)
 
 
-@pytest.mark.parametrize("method", ["label", "key"])
-@pytest.mark.parametrize("text", ["", "  ", "a\nb", "a\x1b[31m", "a\x00", "a\x7f", "x" * 257, 3, None])
-def test_labels_and_keys_are_short_plain_words(method: str, text: Any) -> None:
+@pytest.mark.parametrize(
+    ("method", "text"),
+    [
+        *(("key", text) for text in ("", "  ", "a\nb", "a\x1b[31m", "a\x00", "a\x7f", "x" * 257, 3, None)),
+        *(("label", text) for text in ("", "  ", 3, None)),
+    ],
+)
+def test_a_label_is_not_blank_and_a_key_is_a_short_plain_word(method: str, text: Any) -> None:
     with pytest.raises(UsageError, match=rf"\.{method} of the check \"includes 'a'\": takes"):
         getattr(boolean(Ledger("pass-fail")), method)(text)
 
@@ -525,3 +530,12 @@ def test_5000_checks_are_nothing_special() -> None:
     assert time.monotonic() - start < 20
     assert len({record.label for record in records}) == 5000
     assert sum(record.earned or 0 for record in records) == 4995
+
+
+def test_a_label_with_what_an_agent_said_is_made_to_fit() -> None:
+    ledger = Ledger("pass-fail")
+    entry = ledger.check(includes("a"), "a", 1)
+    entry.label("says \x1b[31mred\nand " + "much " * 100)
+    (check,) = ledger.seal()
+    assert check.label.startswith("says ?[31mred and much")
+    assert len(check.label) == 256

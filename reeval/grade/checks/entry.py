@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import NoReturn, Protocol
 
 from reeval.errors import UsageError
-from reeval.grade.checks.labels import LABEL_LIMIT, wording_problem
+from reeval.grade.checks.labels import LABEL_LIMIT, blank_problem, default_label, wording_problem
 from reeval.grade.observing.display import clip, show
 from reeval.grade.observing.expectation import MATCHED, finite
 from reeval.grade.observing.observe import vetted
@@ -84,9 +84,11 @@ class Entry:
     # --- configuring ----------------------------------------------------------------------------------
 
     def label(self, text: str) -> None:
-        """Say what it is about: at most 256 characters, not blank, no control characters."""
+        """Say what it is about: one line of at most 256 characters; what an agent said in it is made to fit."""
         self._refuse_late("label")
-        self._label = self._words("label", text)
+        if problem := blank_problem(text):
+            self._refuse("label", problem)
+        self._label = default_label(text, LABEL_LIMIT)
         self._set |= {"label"}
 
     def key(self, key: str) -> None:

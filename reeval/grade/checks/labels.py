@@ -9,7 +9,15 @@ from reeval.authoring import Match
 from reeval.grade.observing.display import clip, show, squeeze
 from reeval.schema.transcript import CommandResult
 
-__all__ = ["DEFAULT_LABEL_LIMIT", "LABEL_LIMIT", "check_name", "default_label", "distinct", "wording_problem"]
+__all__ = [
+    "DEFAULT_LABEL_LIMIT",
+    "LABEL_LIMIT",
+    "blank_problem",
+    "check_name",
+    "default_label",
+    "distinct",
+    "wording_problem",
+]
 
 LABEL_LIMIT = 256
 """Characters of a label or a key."""
@@ -17,10 +25,17 @@ DEFAULT_LABEL_LIMIT = 60
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")
 
 
-def wording_problem(text: object) -> str | None:
-    """Say why ``text`` cannot be a label or a key; None when it can."""
+def blank_problem(text: object) -> str | None:
+    """Say why ``text`` names nothing; None when it does."""
     if not isinstance(text, str) or not text.strip():
         return f"takes a text that is not blank, got {show(text, 80)}"
+    return None
+
+
+def wording_problem(text: str) -> str | None:
+    """Say why ``text`` cannot be a key; None when it can."""
+    if problem := blank_problem(text):
+        return problem
     if len(text) > LABEL_LIMIT:
         return f"takes at most {LABEL_LIMIT} characters, got {len(text):,}"
     if _CONTROL.search(text):
