@@ -129,11 +129,9 @@ def exit_code(chosen: Against | None, run: RunDirectory, record: RunRecord, *, a
 
 def _print(found: Versus, *, as_json: bool, failing: bool) -> None:
     if as_json:
-        import json
+        from reeval.report.live.events import compared
 
-        from reeval.report.versus.data import versus_data
-
-        print_lines([json.dumps({"event": "compared", **versus_data(found)}, ensure_ascii=False)])
+        print_lines([compared(found)])
         return
     from reeval.report.versus.screen import versus_screen, worse_lines
 

@@ -85,7 +85,7 @@ greets by name
 says goodbye
               pass    lift
   terse  vs   4 of 4  ·
-         run  4 of 4  0.00 [−0.49, 0.49] can't tell yet
+         run  4 of 4  +0.00 [−0.49, 0.49] can't tell yet
 
 all evals
          evals  lift
@@ -239,7 +239,7 @@ def test_a_run_is_compared_with_what_was_read_before_it_began(shell: Shell) -> N
     done = shell.run("run", "--vs", "last")
     assert done.exit_code == 0
     assert len(shell.runs) == 1
-    assert "4 of 4  0.00" in done.stdout
+    assert "4 of 4  +0.00" in done.stdout
 
 
 def test_a_resumed_run_is_compared_with_the_one_before_it(worse: Shell) -> None:

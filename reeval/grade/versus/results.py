@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from reeval.grade.compared.differences import Measured, measured
-from reeval.grade.compared.lifts import Lift, Said, lift
-from reeval.grade.compared.pooled import Stratum, pooled_lift
-from reeval.grade.compared.recorded import flags_of
-from reeval.grade.compared.sides import MEASURES
+from reeval.grade.compared.recorded import Pair, lift_record
 from reeval.grade.versus.matching import Apart, match
 from reeval.grade.versus.sides import CellSide, Place, RunSide
 from reeval.grade.versus.subjects import differences
 from reeval.schema.record import RunRecord
+from reeval.schema.recorded.lifts import LiftRecord
 
 __all__ = ["ComparedCell", "ComparedEval", "PooledCells", "Versus", "versus"]
 
@@ -26,11 +23,8 @@ class ComparedCell:
     place: Place
     earlier: CellSide
     later: CellSide
-    lift: Lift
-    measures: Mapping[str, Measured]
-    """Of the measures that are known on both sides."""
-    errors_differ: bool
-    """One side has far more errors: what is left of it may be a selection."""
+    lift: LiftRecord
+    """Control and variant are the same environment, in the earlier and in the later run."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -48,7 +42,7 @@ class PooledCells:
 
     cell: str | None
     """``terse/plain/fake``; None: over all cells."""
-    lift: Lift
+    lift: LiftRecord
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -65,11 +59,11 @@ class Versus:
     differences: tuple[str, ...]
     """In what ran the cells; empty: nothing that is recorded."""
 
-    def worse(self) -> Iterator[tuple[str, Lift]]:
+    def worse(self) -> Iterator[tuple[str, LiftRecord]]:
         """Yield what got worse, cells first: what it is (``EVAL@CELL``, ``all evals@CELL``), and its lift."""
         cells = ((f"{it.place.eval}@{it.place.cell}", it.lift) for one in self.evals for it in one.cells)
         pools = (("all evals" + (f"@{it.cell}" if it.cell else ""), it.lift) for it in self.pooled)
-        yield from ((what, it) for what, it in (*cells, *pools) if it.said is Said.WORSE)
+        yield from ((what, it) for what, it in (*cells, *pools) if it.said == "made it worse")
 
 
 def versus(earlier: RunSide, later: RunSide) -> Versus:
@@ -99,15 +93,18 @@ def versus(earlier: RunSide, later: RunSide) -> Versus:
 
 def _cell(place: Place, runs: tuple[RunSide, RunSide], *, scored: bool, seed: str) -> ComparedCell:
     old, new = (run.cells[place] for run in runs)
-    folds = old.attempts, new.attempts
-    found = {name: measured(*(fold.measure(name) for fold in folds), seed=seed) for name in MEASURES}
-    return ComparedCell(
-        place=place,
-        earlier=old,
-        later=new,
-        lift=lift(old.attempts.side, new.attempts.side, scored=scored, seed=seed),
-        measures={name: it for name, it in found.items() if it.control is not None and it.variant is not None},
-        errors_differ="errors" in flags_of(folds),
+    lift = lift_record([_pair(place, old, new)], scored=scored, seed=seed)
+    return ComparedCell(place=place, earlier=old, later=new, lift=lift)
+
+
+def _pair(place: Place, earlier: CellSide, later: CellSide) -> Pair:
+    return Pair(
+        eval=place.eval,
+        control=place.environment,
+        variant=place.environment,
+        harness=place.harness,
+        sandbox=place.sandbox,
+        sides=(earlier.attempts, later.attempts),
     )
 
 
@@ -121,8 +118,5 @@ def _pooled(evals: Sequence[ComparedEval], *, scored: bool, seed: str) -> Iterat
     if len(cells) > 1 and len(evals) > 1:
         groups[None] = [cell for several in cells.values() for cell in several]
     for key, several in groups.items():
-        strata = [
-            Stratum(eval=it.place.eval, control=it.earlier.attempts.side, variant=it.later.attempts.side)
-            for it in several
-        ]
-        yield PooledCells(cell=key, lift=pooled_lift(strata, scored=scored, seed=seed))
+        pairs = [_pair(it.place, it.earlier, it.later) for it in several]
+        yield PooledCells(cell=key, lift=lift_record(pairs, scored=scored, seed=seed))

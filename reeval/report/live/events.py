@@ -10,7 +10,7 @@
 | ``run_finished`` | ``record``: the run as in ``record.json``, without the list of attempts |
 | ``compared`` | ``vs``, ``run``, ``differences``, ``cells``, ``pooled``, ``not_compared``, ``worse``: two runs |
 
-The last one is ``reeval.report.versus.data``, and follows when the run has ended and an earlier one was named.
+The last one follows when the run has ended, where an earlier one was named.
 """
 
 from __future__ import annotations
@@ -21,13 +21,14 @@ from typing import Any, TextIO
 
 import msgspec
 
+from reeval.grade.versus.results import Versus
 from reeval.report.live.writer import LineWriter
 from reeval.schema.plan import Plan, PlannedAttempt
 from reeval.schema.record import AttemptRecord, RunRecord, RunStart
 from reeval.schema.recorded.answers import AnswerRecord, PairRecord
 from reeval.secrets import Masker
 
-__all__ = ["JsonReporter"]
+__all__ = ["JsonReporter", "compared"]
 
 _encode = msgspec.json.Encoder().encode
 
@@ -88,3 +89,23 @@ class JsonReporter:
 
     def _put(self, event: dict[str, Any], *, now: bool = False) -> None:
         self._writer.write([_encode(event).decode()], now=now)
+
+
+def compared(found: Versus) -> str:
+    """Return the event ``compared`` as a line: two runs, each cell with its ``LiftRecord``."""
+    cells = [
+        {"eval": cell.place.eval, "cell": cell.place.cell, "lift": cell.lift}
+        for one in found.evals
+        for cell in one.cells
+    ]
+    event = {
+        "event": "compared",
+        "vs": found.earlier.run_id,
+        "run": found.later.run_id,
+        "differences": found.differences,
+        "cells": cells,
+        "pooled": found.pooled,
+        "not_compared": found.apart,
+        "worse": [what for what, _ in found.worse()],
+    }
+    return _encode(event).decode()

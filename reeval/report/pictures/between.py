@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from reeval.grade.compared.lifts import Lift
 from reeval.grade.versus.results import Versus
 from reeval.report.pictures.bars import Titled
 from reeval.report.screen.numbers import plural
@@ -18,19 +17,22 @@ def lifts_between(found: Versus) -> list[Titled]:
     """Return the lifts of the later run over the earlier one with what they are about: the pooled ones first."""
     control = f"run {found.earlier.run_id}"
     pooled = [
-        (plural(it.lift.evals, "eval"), _record(it.lift, it.cell or "all cells", control, scored=found.scored))
-        for it in found.pooled
+        (plural(it.lift.evals or 0, "eval"), _record(it.lift, it.cell or "all cells", control)) for it in found.pooled
     ]
     single = [
-        (" › ".join(one.path), _record(it.lift, it.place.cell, control, scored=found.scored))
-        for one in found.evals
-        for it in one.cells
+        (" › ".join(one.path), _record(it.lift, it.place.cell, control)) for one in found.evals for it in one.cells
     ]
     return [*pooled, *single]
 
 
-def _record(lift: Lift, cell: str, control: str, *, scored: bool) -> LiftRecord:
-    low, high = lift.interval or (None, None)
+def _record(lift: LiftRecord, cell: str, control: str) -> LiftRecord:
+    """Return a lift named by its cell: both its sides have one environment."""
     return LiftRecord(
-        variant=cell, control=control, scored=scored, lift=lift.lift, low=low, high=high, said=lift.said.value
+        variant=cell,
+        control=control,
+        scored=lift.scored,
+        lift=lift.lift,
+        low=lift.low,
+        high=lift.high,
+        said=lift.said,
     )

@@ -5,21 +5,20 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from reeval.grade.compared.differences import Change
-from reeval.grade.compared.lifts import Lift, Said
 from reeval.grade.versus.results import ComparedCell, ComparedEval, PooledCells
 from reeval.grade.versus.sides import CellSide, Place
+from reeval.report.screen.compares import is_shown, lift_text, measure_line, measure_text, value_text
 from reeval.report.screen.failures import Page
 from reeval.report.screen.numbers import number
 from reeval.report.screen.table import table
 from reeval.report.text import one_line, width, wrap
-from reeval.report.versus.figures import amount_text, change_text, lift_text
+from reeval.schema.recorded.lifts import LiftRecord, Said
 
 __all__ = ["EARLIER", "LATER", "Labels", "eval_block", "labels_of", "painted", "pooled_block"]
 
 EARLIER, LATER = "vs", "run"
 """The words of the two rows; the head of the screen says which run is which."""
-_STYLES = {Said.HELPED: "green", Said.WORSE: "red", Said.OPEN: None}
+_STYLES: dict[Said, str] = {"helped": "green", "made it worse": "red"}
 _BESIDE: dict[str, Callable[[CellSide], int]] = {
     "error": lambda side: side.attempts.errors,
     "skipped": lambda side: side.skipped,
@@ -38,9 +37,9 @@ def labels_of(places: Sequence[Place]) -> Labels:
     return lambda place: "/".join(getattr(place, name) for name in varied)
 
 
-def painted(lift: Lift, text: str, page: Page) -> str:
+def painted(lift: LiftRecord, text: str, page: Page) -> str:
     """Return a text in the color of what is said of a lift."""
-    style = _STYLES[lift.said]
+    style = _STYLES.get(lift.said)
     return page.ink(style, text) if style else text
 
 
@@ -48,7 +47,7 @@ def painted(lift: Lift, text: str, page: Page) -> str:
 class _Rows:
     """A cell's two rows, column by column."""
 
-    lift: Lift
+    lift: LiftRecord
     fixed: tuple[tuple[str, ...], tuple[str, ...]]
     """Label, side, reading, and errors and skips where an eval has any."""
     tokens: tuple[str, str]
@@ -77,11 +76,10 @@ def _rows(cell: ComparedCell, labels: Labels, beside: Sequence[str], *, scored: 
         (first, word, _reading(side, scored=scored), *(str(_BESIDE[name](side) or "·") for name in beside))
         for first, word, side in ((label, EARLIER, cell.earlier), ("", LATER, cell.later))
     ]
-    tokens = cell.measures.get("tokens")
+    tokens = next((one for one in cell.lift.measures if one.name == "tokens"), None)
     shown = ("", "")
     if tokens is not None and (tokens.control or tokens.variant):
-        amounts = [amount_text("tokens", value) for value in (tokens.control, tokens.variant)]
-        shown = amounts[0], f"{amounts[1]}  {change_text(tokens)}"
+        shown = value_text("tokens", tokens.control), measure_text(tokens)
     return _Rows(lift=cell.lift, fixed=(sides[0], sides[1]), tokens=shown)
 
 
@@ -133,13 +131,8 @@ def _narrow(head: Sequence[str], rows: Sequence[_Rows], page: Page) -> list[str]
 
 def _more(cell: ComparedCell, labels: Labels, page: Page, *, with_tokens: bool) -> list[str]:
     """Return what else changed in a cell: the measures of which that can be told, or all; errors."""
-    texts = [
-        f"{name.replace('_', ' ')} {amount_text(name, found.control)} → {amount_text(name, found.variant)}, "
-        f"{change_text(found)}"
-        for name, found in cell.measures.items()
-        if (page.full or found.said is not Change.OPEN) and (with_tokens or name != "tokens")
-    ]
-    if cell.errors_differ:
+    texts = [measure_line(one) for one in cell.lift.measures if is_shown(one, every=page.full, tokens=with_tokens)]
+    if "errors" in cell.lift.flags:
         counts = [f"{side.attempts.errors} of {side.attempts.finished}" for side in (cell.earlier, cell.later)]
         texts.append(f"errors {counts[0]} → {counts[1]}; rates leave them out and may mislead")
     label = one_line(labels(cell.place), _LABEL)
@@ -157,7 +150,7 @@ def pooled_block(pools: Sequence[PooledCells], labels: dict[str, str], page: Pag
     if not pools:
         return []
     named = [one_line(labels[it.cell], _LABEL) if it.cell else "all cells" for it in pools]
-    rows = [[name, str(it.lift.evals), lift_text(it.lift)] for name, it in zip(named, pools, strict=True)]
+    rows = [[name, str(it.lift.evals or 0), lift_text(it.lift)] for name, it in zip(named, pools, strict=True)]
     head = ["", "evals", "lift"]
     title = page.ink("bold", "all evals")
     whole = table(head, rows, keep=3, indent=_INDENT)

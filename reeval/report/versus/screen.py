@@ -6,15 +6,15 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from reeval.grade.compared.boschloo import LEVEL
-from reeval.grade.compared.lifts import FEWEST_ATTEMPTS, FEWEST_CASES, Doubt, Lift, Said
 from reeval.grade.versus.results import ComparedEval, Versus
+from reeval.report.screen.compares import DOUBTS, lift_text
 from reeval.report.screen.failures import Page
 from reeval.report.screen.numbers import moment, plural
 from reeval.report.screen.table import flow
 from reeval.report.text import one_line, wrap
 from reeval.report.versus.blocks import EARLIER, LATER, eval_block, labels_of, pooled_block
-from reeval.report.versus.figures import lift_text
 from reeval.schema.record import RunRecord
+from reeval.schema.recorded.lifts import Said
 
 __all__ = ["SHOWN_EVALS", "versus_screen", "worse_lines"]
 
@@ -25,15 +25,8 @@ _TEXT_CELLS = 400
 _MANY = 20
 """Cells of which one is told by chance although nothing changed, at 5 %."""
 _SAME = "nothing that is recorded: a difference in results is chance, or what a provider changed"
-_DOUBTS = {
-    Doubt.NOTHING: "nothing was decided on one side",
-    Doubt.ATTEMPTS: f"fewer than {FEWEST_ATTEMPTS} attempts were decided on one side (`--runs` makes more)",
-    Doubt.CASES: f"fewer than {FEWEST_CASES} cases were decided on both sides",
-    Doubt.BODY_ERRORS: "the eval's own code broke, perhaps at what the agent did",
-    Doubt.CHANCE: "the difference may be chance",
-}
-_ORDER = (Said.WORSE, Said.HELPED, Said.OPEN)
-_WORDS = {Said.WORSE: "fail", Said.HELPED: "pass"}
+_ORDER: tuple[Said, ...] = ("made it worse", "helped", "can't tell yet")
+_WORDS: dict[Said, str] = {"made it worse": "fail", "helped": "pass"}
 """The words whose colors they take."""
 
 
@@ -114,25 +107,25 @@ def _blocks(found: Versus, page: Page) -> Iterator[list[str]]:
     yield pooled_block(found.pooled, {place.cell: labels(place) for place in places}, page)
 
 
-_WORSE, _HELPED, _OPEN = range(3)
+_OPEN = _ORDER.index("can't tell yet")
 
 
 def _rank(one: ComparedEval) -> int:
     """Order evals by what matters: worse, helped, the rest; within them the order of the plan stays."""
     said = {cell.lift.said for cell in one.cells}
-    return _WORSE if Said.WORSE in said else _HELPED if Said.HELPED in said else _OPEN
+    return min(map(_ORDER.index, said), default=_OPEN)
 
 
 def _summary(found: Versus, page: Page) -> list[str]:
     """Return how many cells came to what, and why the others could not be told."""
-    lifts: list[Lift] = [cell.lift for one in found.evals for cell in one.cells]
+    lifts = [cell.lift for one in found.evals for cell in one.cells]
     counts = Counter(lift.said for lift in lifts)
-    parts = [(f"{counts[said]} {said.value}", _WORDS.get(said)) for said in _ORDER if counts[said]]
+    parts = [(f"{counts[said]} {said}", _WORDS.get(said)) for said in _ORDER if counts[said]]
     lines = flow([(plural(len(lifts), "cell"), None), *parts], " · ", page.ink, page.cells)
     doubts = Counter(lift.doubt for lift in lifts if lift.doubt is not None)
-    for doubt in (it for it in Doubt if doubts[it]):
-        lines += _bullet(f"{doubts[doubt]} can't be told yet: {_DOUBTS[doubt]}", page)
-    if len(lifts) >= _MANY and counts[Said.OPEN] < len(lifts):
+    for doubt in (it for it in DOUBTS if doubts[it]):
+        lines += _bullet(f"{doubts[doubt]} can't be told yet: {DOUBTS[doubt]}", page)
+    if len(lifts) >= _MANY and counts["can't tell yet"] < len(lifts):
         expected = plural(round(len(lifts) * LEVEL), "cell")
         lines += _bullet(f"if nothing changed, up to {expected} would still be told by chance: see all evals", page)
     return lines

@@ -45,7 +45,7 @@ def test_numbers_are_those_of_the_table() -> None:
     ((title, drawn),) = lifts_between(found)
     lift = found.evals[0].cells[0].lift
     assert title == "adds"
-    assert (drawn.lift, (drawn.low, drawn.high), drawn.said) == (lift.lift, lift.interval, lift.said.value)
+    assert (drawn.lift, (drawn.low, drawn.high), drawn.said) == (lift.lift, (lift.low, lift.high), lift.said)
 
 
 def test_a_side_with_nothing_decided_has_no_numbers() -> None:

@@ -8,10 +8,10 @@ from dataclasses import replace
 import pytest
 
 from reeval.grade.versus.results import Versus, versus
+from reeval.report.live.events import compared
 from reeval.report.screen.failures import Page
 from reeval.report.screen.ink import Ink
 from reeval.report.text import width
-from reeval.report.versus.data import versus_data
 from reeval.report.versus.screen import versus_screen, worse_lines
 from reeval.schema.plan import PlannedHarness
 from reeval.schema.record import Outcome, Totals
@@ -66,7 +66,8 @@ greets by name
          run  0 of 6  ·      −1.00 [−1.00, −0.45] made it worse
   codex  vs   3 of 4  ·      ·
          run  3 of 3  3      +0.25 [−0.35, 0.70] can't tell yet
-  terse: tokens 3.0k → 2.7k, −10% (less)
+  terse: tokens 3.0k → 2.7k  −10% (less)
+  codex: tokens 3.0k → 2.7k  −10% (can't tell yet)
   codex: errors 0 of 4 → 3 of 6; rates leave them out and may mislead
 
 says goodbye
@@ -74,11 +75,11 @@ says goodbye
   terse  vs   0 of 6  ·
          run  6 of 6  +1.00 [0.45, 1.00] helped
   codex  vs   2 of 2  ·
-         run  2 of 2  0.00 [−0.66, 0.66] can't tell yet
+         run  2 of 2  +0.00 [−0.66, 0.66] can't tell yet
 
 all evals
              evals  lift
-  terse      2      0.00 [−0.28, 0.28] can't tell yet
+  terse      2      +0.00 [−0.28, 0.28] can't tell yet
   codex      2      +0.12 [−0.32, 0.52] can't tell yet
   all cells  2      +0.06 [−0.20, 0.30] can't tell yet
 
@@ -87,8 +88,7 @@ not compared
   · evals/greet.eval.py::gone: only in run 20261129-142501-aaaa
 
 4 cells · 1 made it worse · 1 helped · 2 can't tell yet
-  · 2 can't be told yet: fewer than 4 attempts were decided on one side
-    (`--runs` makes more)"""
+  · 2 can't be told yet: a side has fewer than 4 attempts that passed or failed"""
     )
 
 
@@ -115,8 +115,10 @@ greets by name
   codex  vs   3 of 4  ·
          run  3 of 3  3
     +0.25 [−0.35, 0.70] can't tell yet
-  terse: tokens 3.0k → 2.7k, −10%
+  terse: tokens 3.0k → 2.7k  −10%
     (less)
+  codex: tokens 3.0k → 2.7k  −10%
+    (can't tell yet)
   codex: errors 0 of 4 → 3 of 6; rates
     leave them out and may mislead
 
@@ -127,12 +129,12 @@ says goodbye
     +1.00 [0.45, 1.00] helped
   codex  vs   2 of 2
          run  2 of 2
-    0.00 [−0.66, 0.66] can't tell yet
+    +0.00 [−0.66, 0.66] can't tell yet
 
 all evals
              evals
   terse      2
-    0.00 [−0.28, 0.28] can't tell yet
+    +0.00 [−0.28, 0.28] can't tell yet
   codex      2
     +0.12 [−0.32, 0.52] can't tell yet
   all cells  2
@@ -146,9 +148,9 @@ not compared
 
 4 cells · 1 made it worse · 1 helped
 2 can't tell yet
-  · 2 can't be told yet: fewer than 4
-    attempts were decided on one side
-    (`--runs` makes more)"""
+  · 2 can't be told yet: a side has
+    fewer than 4 attempts that passed or
+    failed"""
     )
 
 
@@ -174,7 +176,7 @@ def test_a_wide_page_shows_tokens_beside_the_lift() -> None:
 
 def test_everything_is_shown_in_full() -> None:
     lines = versus_screen(two_runs(), Page(full=True))
-    assert "  terse: duration 1.0 s → 1.0 s, ±0% (can't tell yet)" in lines
+    assert "  terse: duration 1.0 s → 1.0 s" in lines
 
 
 def test_what_got_worse_is_said_with_its_lift() -> None:
@@ -253,20 +255,21 @@ def test_hostile_text_is_escaped() -> None:
         assert text.isprintable()
 
 
-def test_the_data_for_programs_is_json_with_everything() -> None:
-    data = json.loads(json.dumps(versus_data(two_runs()), allow_nan=False))
-    assert (data["vs"], data["run"]) == (EARLIER, LATER)
+def test_the_event_for_programs_is_json_with_everything() -> None:
+    data = json.loads(compared(two_runs()))
+    assert (data["event"], data["vs"], data["run"]) == ("compared", EARLIER, LATER)
     assert data["worse"] == ["evals/greet.eval.py::greets by name@terse/-/fake"]
     assert data["differences"] == ["harness terse: model model-1 → model-2"]
     assert data["not_compared"][0] == {"what": "evals/greet.eval.py::added", "why": f"only in run {LATER}"}
     assert [it["cell"] for it in data["pooled"]] == [*CELLS, None]
     first = data["cells"][0]
-    assert {name: first[name] for name in ("eval", "cell", "lift", "said", "doubt", "vs")} == {
-        "eval": "evals/greet.eval.py::greets by name",
-        "cell": "terse/-/fake",
-        "lift": -1.0,
-        "said": "made it worse",
-        "doubt": None,
-        "vs": {"mean": 1.0, "decided": 6, "errors": 0},
-    }
-    assert first["measures"]["tokens"]["relative"] < 0
+    assert (first["eval"], first["cell"]) == ("evals/greet.eval.py::greets by name", "terse/-/fake")
+    lift = first["lift"]
+    assert [lift[name] for name in ("lift", "said", "control_passed", "control_decided", "variant_decided")] == [
+        -1.0,
+        "made it worse",
+        6,
+        6,
+        6,
+    ]
+    assert lift["measures"][0]["relative"] < 0
