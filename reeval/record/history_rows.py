@@ -15,6 +15,7 @@ import msgspec
 from reeval.errors import RecordError
 from reeval.record.answers.judgments import judgment_rows
 from reeval.record.answers.rows import answer_row, pair_rows, question_usage
+from reeval.record.compared.rows import lift_rows
 from reeval.record.store import RunDirectory
 from reeval.record.tables import TABLES
 from reeval.schema.record import AttemptRecord, CellRecord, CheckRecord, EvalRecord, RunRecord, SpenderUsage
@@ -71,6 +72,8 @@ class RowFiles:
             for pair in one.answers:
                 for table, row in pair_rows(run.id, pair, _cut):
                     self._put(table, row)
+        for table, row in lift_rows(run.id, record):
+            self._put(table, row)
         answers = {(one.id, it.attempt): it.answers for one in record.evals for it in one.attempts if it.answers}
         for attempt in run.attempts():
             self.attempts += 1

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from reeval.record.answers.tables import ANSWER_TABLES
+from reeval.record.compared.tables import LIFT_TABLES, RATE_VIEWS
 
 __all__ = ["TABLES", "VIEWS", "Column", "Table", "View", "create_statements", "table_list"]
 
@@ -299,6 +300,7 @@ TABLES: tuple[Table, ...] = (
         """,
     ),
     *(_table(*one) for one in ANSWER_TABLES),
+    *(_table(*one) for one in LIFT_TABLES),
 )
 
 VIEWS: tuple[View, ...] = (
@@ -348,6 +350,7 @@ VIEWS: tuple[View, ...] = (
         QUALIFY row_number() OVER (PARTITION BY evals.eval ORDER BY runs.created_at DESC, evals.run_id DESC) = 1
         """,
     ),
+    *(View(name, meaning, _columns(columns), sql) for name, meaning, columns, sql in RATE_VIEWS),
 )
 
 
