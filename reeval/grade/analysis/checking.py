@@ -99,7 +99,9 @@ def _compared(claim: Claim, known: Known) -> Iterator[str]:
         if claim.kind is ClaimKind.REGRESSION:
             yield "one run shows no regression: --vs names another"
         return
-    if claim.kind is not ClaimKind.REGRESSION and not ("both" in runs or len(runs) > 1):
+    if "both" not in runs and len(runs) == 1:
+        if claim.kind is ClaimKind.REGRESSION:
+            yield "it is about both runs, and names one of them only"
         return
     for eval_id in dict.fromkeys((*(one.eval for one in cited), *(one.eval for one in figures))):
         if eval_id is None and known.comparable != known.every:

@@ -63,8 +63,11 @@ def holds(said: float, figure: Figure, *, decimals: int | None = None, scale: fl
         return False
     if decimals is None:
         decimals = _decimals(said)
+    value = said * scale
+    if figure.unit == "share" and abs(value) in {0.0, 1.0}:
+        return abs(value - figure.value) <= _LEAST  # never all or nothing of what is almost that
     half = 0.5 * 10.0**-decimals * scale
-    return abs(said * scale - figure.value) <= min(half, _tolerance(figure)) + _LEAST
+    return abs(value - figure.value) <= min(half, _tolerance(figure)) + _LEAST
 
 
 def _tolerance(figure: Figure) -> float:

@@ -13,6 +13,8 @@ __all__ = ["by_cell", "chosen", "went_wrong"]
 _CELL = re.compile(r"[\[#]")
 """Ends the cell in an attempt's id: ``terse/plain/fake[case]#1``."""
 _ERRORS = 2
+_OF_CELL = 3
+"""Attempts of one cell that end alike: they tend to be alike in the rest, too."""
 _LOW = 0.5
 
 Picked = tuple[str, AttemptEntry]
@@ -55,8 +57,8 @@ def _went_well(entry: AttemptEntry) -> bool:
 
 
 def _in_turn(groups: Iterable[list[Picked]]) -> Iterator[Picked]:
-    """Yield the first of each group, then the second of each, and so on."""
-    waiting = [iter(group) for group in groups if group]
+    """Yield the first of each group, then the second of each, then the third."""
+    waiting = [iter(group[:_OF_CELL]) for group in groups if group]
     while waiting:
         still = []
         for group in waiting:

@@ -112,6 +112,7 @@ def test_a_claim_of_which_one_thing_does_not_hold_is_dropped(one: Claim, reason:
         (claim("It worked before.", records=(FIRST, BEFORE)), None, Why.COMPARED),
         (claim("Rates: 10 % and 40 %.", numbers=(RATES[0], Number(figure="n3", value=0.4))), None, Why.COMPARED),
         (claim(numbers=NINE), None, None),
+        (claim(kind=ClaimKind.REGRESSION, numbers=NINE), Why.COMPARED, Why.COMPARED),
         # a number over all evals, and one of an eval that is not in both
         (claim("12 failed before.", numbers=(Number(figure="n5", value=12),)), Why.COMPARED, Why.COMPARED),
         (claim("40 % passed before.", numbers=(Number(figure="n6", value=0.4),)), Why.COMPARED, Why.COMPARED),

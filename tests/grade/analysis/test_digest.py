@@ -220,6 +220,12 @@ def test_samples_come_in_turn_from_every_cell_and_those_that_went_wrong_first() 
     ]
 
 
+def test_of_one_cell_come_three_that_end_alike_at_most() -> None:
+    alike = [entry(f"terse/-/fake#{n}", Outcome.FAIL) for n in range(9)]
+    found = chosen(run(evaluated("alike", cell(failed=9), attempts=alike)), wrong=8, right=4)
+    assert [one.attempt for _, one in found] == ["terse/-/fake#0", "terse/-/fake#1", "terse/-/fake#2"]
+
+
 def test_of_a_scored_eval_low_scores_and_failed_verdicts_went_wrong() -> None:
     scores = [entry(f"terse/-/fake#{n}", Outcome.SCORED, score=score) for n, score in enumerate((0.9, 0.3))]
     failed = entry("terse/-/fake#2", Outcome.SCORED, score=1.0, verdict="fail")
