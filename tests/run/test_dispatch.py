@@ -71,6 +71,19 @@ def test_nothing_waits_for_a_sandbox_while_holding_a_harness() -> None:
     assert taken(dispatcher) == ["one/-/free#2"]
 
 
+def test_what_is_not_needed_any_more_is_passed_over_also_where_it_waits() -> None:
+    planned = list(attempts(("slow", "a"), ("fast", "a"), runs=4))
+    dropped: set[str] = set()
+    limits = Limits(run=9, harnesses={"slow": 1, "fast": 2})
+    dispatcher = Dispatcher(planned, limits, lambda attempt: attempt.id not in dropped)
+    assert taken(dispatcher) == ["slow/-/a#1", "fast/-/a#1", "fast/-/a#2"]
+    dropped |= {"slow/-/a#2", "slow/-/a#3", "fast/-/a#3"}
+    dispatcher.release(planned[0])
+    dispatcher.release(planned[1])
+    assert taken(dispatcher) == ["slow/-/a#4", "fast/-/a#4"]
+    assert dispatcher.running == 3
+
+
 def test_every_attempt_is_handed_out_once_in_any_order_of_release() -> None:
     planned = list(attempts(("a", "x"), ("b", "x"), ("b", "y"), runs=50))
     dispatcher = Dispatcher(planned, Limits(run=7, harnesses={"a": 2, "b": 4}, sandboxes={"x": 3}))
