@@ -10,7 +10,10 @@ from typing import Any
 
 import anyio
 import anyio.lowlevel
+from msgspec.structs import replace
 
+from reeval.grade.early.decided import Decided
+from reeval.grade.early.rules import early_of
 from reeval.protocols import Recorder
 from reeval.run.runner import run_plan
 from reeval.run.stopping import Stopping
