@@ -81,6 +81,7 @@ greets by name
               pass    lift
   terse  vs   4 of 4  ·
          run  0 of 4  −1.00 [−1.00, −0.31] made it worse
+  terse: includes 'Ada' holds 4 of 4 → 0 of 4
 
 says goodbye
               pass    lift

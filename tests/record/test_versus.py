@@ -14,7 +14,7 @@ from reeval.record.versus.sides import run_side
 from reeval.schema.record import AttemptRecord, Outcome, RunEnd, RunState
 from reeval.schema.transcript import ToolCall, Turn
 from reeval.secrets import Masker
-from tests.cli.projects import finished, plan_of, planned, recorded, start_of
+from tests.cli.projects import failed_check, finished, plan_of, planned, recorded, start_of
 
 LONG = Turn(prompt="x" * 5000, events=(ToolCall(name="shell"), ToolCall(name="shell")))
 
@@ -40,6 +40,19 @@ def test_turns_and_tool_calls_are_counted_from_their_files(tmp_path: Path) -> No
     run = with_turns(tmp_path)
     assert measured(run, "turns") == [2, 2]
     assert measured(run, "tool_calls") == [4, 4]
+
+
+def test_checks_are_counted_from_their_file(tmp_path: Path) -> None:
+    plan = plan_of(planned())
+    many = [msgspec.structs.replace(failed_check(), label=f"check {number}") for number in range(100)]
+    with RunStore(tmp_path).create(Masker()) as writer:
+        run = RunDirectory(writer.directory)
+        writer.start(start_of(run.id, plan))
+        for record in finished(plan):
+            writer.attempt(msgspec.structs.replace(record, checks=many))
+    assert list(run.path.rglob("checks*"))
+    (cell,) = run_side(run).cells.values()
+    assert len(cell.attempts.checks()) == 100
 
 
 def test_a_transcript_that_is_gone_leaves_its_attempt_in_and_its_measures_unknown(tmp_path: Path) -> None:

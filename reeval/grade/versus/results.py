@@ -6,6 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from reeval.grade.compared.differences import Counted
 from reeval.grade.compared.recorded import Pair, lift_record
 from reeval.grade.versus.matching import Apart, match
 from reeval.grade.versus.sides import CellSide, Place, RunSide
@@ -13,7 +14,23 @@ from reeval.grade.versus.subjects import differences
 from reeval.schema.record import RunRecord
 from reeval.schema.recorded.lifts import LiftRecord
 
-__all__ = ["ComparedCell", "ComparedEval", "PooledCells", "Versus", "versus"]
+__all__ = ["ChangedCheck", "ComparedCell", "ComparedEval", "PooledCells", "Versus", "versus"]
+
+_MOST_CHECKS = 20
+
+
+@dataclass(frozen=True, kw_only=True)
+class ChangedCheck:
+    """A check that was evaluated in both runs, and held in another share of attempts."""
+
+    label: str
+    earlier: Counted
+    later: Counted
+
+    @property
+    def change(self) -> float:
+        """Share of the later run minus that of the earlier one."""
+        return self.later.held / self.later.evaluated - self.earlier.held / self.earlier.evaluated
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -25,6 +42,8 @@ class ComparedCell:
     later: CellSide
     lift: LiftRecord
     """Control and variant are the same environment, in the earlier and in the later run."""
+    checks: tuple[ChangedCheck, ...] = ()
+    """Of a lift that can be told: the checks that hold more or less often, those that changed most first."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -94,7 +113,14 @@ def versus(earlier: RunSide, later: RunSide) -> Versus:
 def _cell(place: Place, runs: tuple[RunSide, RunSide], *, scored: bool, seed: str) -> ComparedCell:
     old, new = (run.cells[place] for run in runs)
     lift = lift_record([_pair(place, old, new)], scored=scored, seed=seed)
-    return ComparedCell(place=place, earlier=old, later=new, lift=lift)
+    checks = () if lift.said == "can't tell yet" else tuple(_changed(old, new))
+    return ComparedCell(place=place, earlier=old, later=new, lift=lift, checks=checks)
+
+
+def _changed(earlier: CellSide, later: CellSide) -> list[ChangedCheck]:
+    sides = earlier.attempts.checks(), later.attempts.checks()
+    both = [ChangedCheck(label=it, earlier=sides[0][it], later=sides[1][it]) for it in sides[1] if it in sides[0]]
+    return sorted((it for it in both if it.change), key=lambda it: -abs(it.change))[:_MOST_CHECKS]
 
 
 def _pair(place: Place, earlier: CellSide, later: CellSide) -> Pair:

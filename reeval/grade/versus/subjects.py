@@ -63,7 +63,7 @@ def _harness(pair: _Pair, id: str) -> Iterator[str]:
         return
     for name in _HARNESS:
         yield from _change(name, getattr(old, name), getattr(new, name))
-    yield from _each("option", old.options, new.options)
+    yield from _options(old.options, new.options)
     if old.model != new.model:
         return
     served = [
@@ -80,7 +80,13 @@ def _sandbox(pair: _Pair, id: str) -> Iterator[str]:
         return
     for name in _SANDBOX:
         yield from _change(name, getattr(old, name), getattr(new, name))
-    yield from _each("option", old.options, new.options)
+    yield from _options(old.options, new.options)
+
+
+def _options(old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[str]:
+    plain = [{name: value for name, value in options.items() if name != "env"} for options in (old, new)]
+    yield from _each("option", plain[0], plain[1])
+    yield from _each("variable", old.get("env") or {}, new.get("env") or {}, values=False)
 
 
 def _environment(pair: _Pair, id: str) -> Iterator[str]:

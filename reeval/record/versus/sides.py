@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
+
 import msgspec
 
 from reeval.errors import RecordError
 from reeval.grade.versus.sides import RunFold, RunSide
 from reeval.record.compile import load_record
 from reeval.record.store import RunDirectory
-from reeval.schema.record import SCHEMA_VERSION, AttemptRecord
+from reeval.schema.record import SCHEMA_VERSION, AttemptRecord, FileRef
 from reeval.schema.transcript import Turn
 
 __all__ = ["run_side"]
@@ -34,14 +36,15 @@ def run_side(run: RunDirectory) -> RunSide:
 
 
 def _counted(run: RunDirectory, attempt: AttemptRecord) -> AttemptRecord:
-    """Return an attempt whose turns can be counted; a damaged file leaves them unknown."""
-    if isinstance(attempt.turns, list):
-        return attempt
-    try:
-        statuses = run.turn_statuses(attempt)
-    except RecordError:
-        return attempt
-    return msgspec.structs.replace(attempt, turns=[Turn(prompt="", status=status) for status in statuses])
+    """Return an attempt whose turns and checks can be counted; those in a damaged file stay unknown."""
+    if isinstance(attempt.turns, FileRef):
+        with suppress(RecordError):
+            turns = [Turn(prompt="", status=status) for status in run.turn_statuses(attempt)]
+            attempt = msgspec.structs.replace(attempt, turns=turns)
+    if isinstance(attempt.checks, FileRef):
+        with suppress(RecordError):
+            attempt = msgspec.structs.replace(attempt, checks=run.checks(attempt))
+    return attempt
 
 
 def _tool_calls(run: RunDirectory, attempt: AttemptRecord) -> int | None:

@@ -94,7 +94,7 @@ class JsonReporter:
 def compared(found: Versus) -> str:
     """Return the event ``compared`` as a line: two runs, each cell with its ``LiftRecord``."""
     cells = [
-        {"eval": cell.place.eval, "cell": cell.place.cell, "lift": cell.lift}
+        {"eval": cell.place.eval, "cell": cell.place.cell, "lift": cell.lift, "checks": cell.checks}
         for one in found.evals
         for cell in one.cells
     ]

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
-from reeval.grade.versus.results import ComparedCell, ComparedEval, PooledCells
+from reeval.grade.versus.results import ChangedCheck, ComparedCell, ComparedEval, PooledCells
 from reeval.grade.versus.sides import CellSide, Place
 from reeval.report.screen.compares import is_shown, lift_text, measure_line, measure_text, value_text
 from reeval.report.screen.failures import Page
-from reeval.report.screen.numbers import number
+from reeval.report.screen.numbers import number, plural
 from reeval.report.screen.table import table
 from reeval.report.text import one_line, width, wrap
 from reeval.schema.recorded.lifts import LiftRecord, Said
@@ -26,6 +26,7 @@ _BESIDE: dict[str, Callable[[CellSide], int]] = {
 """What is in no rate, and shown where an eval has any."""
 _INDENT = "  "
 _LABEL = 40
+_SHOWN_CHECKS = 3
 
 Labels = Callable[[Place], str]
 
@@ -132,11 +133,21 @@ def _narrow(head: Sequence[str], rows: Sequence[_Rows], page: Page) -> list[str]
 def _more(cell: ComparedCell, labels: Labels, page: Page, *, with_tokens: bool) -> list[str]:
     """Return what else changed in a cell: the measures of which that can be told, or all; errors."""
     texts = [measure_line(one) for one in cell.lift.measures if is_shown(one, every=page.full, tokens=with_tokens)]
+    texts += _checks(cell.checks, len(cell.checks) if page.full else _SHOWN_CHECKS)
     if "errors" in cell.lift.flags:
         counts = [f"{side.attempts.errors} of {side.attempts.finished}" for side in (cell.earlier, cell.later)]
         texts.append(f"errors {counts[0]} → {counts[1]}; rates leave them out and may mislead")
     label = one_line(labels(cell.place), _LABEL)
     return [line for text in texts for line in _hanging(f"{label}: {text}", page)]
+
+
+def _checks(checks: Sequence[ChangedCheck], shown: int) -> Iterator[str]:
+    """Yield which checks made the difference."""
+    for it in checks[:shown]:
+        counts = [f"{side.held} of {side.evaluated}" for side in (it.earlier, it.later)]
+        yield f"{one_line(it.label, _LABEL)} holds {counts[0]} → {counts[1]}"
+    if len(checks) > shown:
+        yield f"{plural(len(checks) - shown, 'more check')} changed (--full)"
 
 
 def _hanging(text: str, page: Page) -> list[str]:

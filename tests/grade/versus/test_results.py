@@ -9,8 +9,9 @@ import pytest
 from reeval.errors import Phase
 from reeval.grade.compared.lifts import Doubt, Said
 from reeval.grade.versus.results import Versus, versus
+from reeval.schema.observation import CheckStatus
 from reeval.schema.plan import PlannedEval
-from reeval.schema.record import AttemptFailure, Outcome
+from reeval.schema.record import AttemptFailure, CheckRecord, Outcome
 from tests.grade.versus.samples import EARLIER, FILE, LATER, Came, attempt, attempts, plan, planned, run
 
 
@@ -89,6 +90,43 @@ def test_measures_are_compared_where_both_sides_know_them() -> None:
     assert list(measures) == ["tokens", "duration", "turns"]
     assert (measures["tokens"].said, measures["tokens"].difference) == ("less", -50)
     assert measures["duration"].said == "can't tell yet"
+
+
+def checked(name: str, *, holds: bool) -> CheckRecord:
+    status = CheckStatus.MATCHED if holds else CheckStatus.MISMATCHED
+    return CheckRecord(label=name, match="includes", status=status, gate=True, holds=holds)
+
+
+def test_a_lift_that_is_told_names_the_checks_that_made_it() -> None:
+    one = planned()
+    made = plan(one)
+    same, little, lot, new = "same", "a little", "a lot", "only now"
+    old = [
+        attempt(one, "terse/-/fake", n, Outcome.PASS, checks=[checked(it, holds=True) for it in (same, little, lot)])
+        for n in range(1, 5)
+    ]
+    now = [
+        attempt(
+            one,
+            "terse/-/fake",
+            n,
+            Outcome.FAIL,
+            checks=[
+                checked(same, holds=True),
+                checked(little, holds=n > 1),
+                checked(lot, holds=False),
+                checked(new, holds=False),
+            ],
+        )
+        for n in range(1, 5)
+    ]
+    (cell,) = versus(run(EARLIER, made, old), run(LATER, made, now)).evals[0].cells
+    assert [(it.label, it.earlier.held, it.later.held, it.change) for it in cell.checks] == [
+        (lot, 4, 0, -1.0),
+        (little, 4, 3, -0.25),
+    ]
+    (cell,) = versus(run(EARLIER, made, old[:3]), run(LATER, made, now[:3])).evals[0].cells
+    assert cell.checks == ()
 
 
 @pytest.mark.parametrize(("earlier", "later", "differ"), [("pppp", "ppee", True), ("pe", "pe", False)])

@@ -80,6 +80,14 @@ def test_a_harness_says_its_model_and_options() -> None:
     ]
 
 
+def test_variables_of_a_harness_are_named_without_their_values() -> None:
+    old, new = (replace(TERSE, options={"env": {"KEY": key}}) for key in ("hunter2", "hunter3"))
+    found = said(plan(EVAL, harnesses={"terse": old}), plan(EVAL, harnesses={"terse": new}))
+    assert found == ["harness terse: variable KEY changed"]
+    found = said(plan(EVAL), plan(EVAL, harnesses={"terse": new}))
+    assert found == ["harness terse: variable KEY is new"]
+
+
 def test_a_sandbox_and_what_is_around() -> None:
     new = plan(EVAL, sandboxes={"fake": replace(FAKE, isolated=True, options={"isolation": "require"})})
     assert said(plan(EVAL), new, reeval_version="0.2.0", host="mill", python_version="3.12.1") == [

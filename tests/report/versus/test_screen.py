@@ -16,7 +16,7 @@ from reeval.report.versus.screen import versus_screen, worse_lines
 from reeval.schema.plan import PlannedHarness
 from reeval.schema.record import Outcome, Totals
 from tests.grade.versus.samples import EARLIER, LATER, attempt, attempts, plan, planned, run
-from tests.report.records import HOSTILE
+from tests.report.records import HOSTILE, check
 
 CELLS = ("terse/-/fake", "codex/-/fake")
 EVALS = (planned("greets by name", *CELLS), planned("says goodbye", *CELLS))
@@ -177,6 +177,29 @@ def test_a_wide_page_shows_tokens_beside_the_lift() -> None:
 def test_everything_is_shown_in_full() -> None:
     lines = versus_screen(two_runs(), Page(full=True))
     assert "  terse: duration 1.0 s → 1.0 s" in lines
+
+
+def test_the_checks_that_made_a_difference_are_named_and_counted() -> None:
+    one = planned()
+    made = plan(one)
+    labels = [f"check {number}" for number in range(5)]
+    sides = [
+        [
+            attempt(one, "terse/-/fake", n, outcome, checks=[check(it, holds=outcome is Outcome.PASS) for it in labels])
+            for n in range(1, 7)
+        ]
+        for outcome in (Outcome.PASS, Outcome.FAIL)
+    ]
+    found = versus(run(EARLIER, made, sides[0]), run(LATER, made, sides[1]))
+    lines = [line for line in versus_screen(found, Page()) if "check" in line]
+    assert lines == [
+        "  terse: check 0 holds 6 of 6 → 0 of 6",
+        "  terse: check 1 holds 6 of 6 → 0 of 6",
+        "  terse: check 2 holds 6 of 6 → 0 of 6",
+        "  terse: 2 more checks changed (--full)",
+    ]
+    assert "  terse: check 4 holds 6 of 6 → 0 of 6" in versus_screen(found, Page(full=True))
+    assert len(json.loads(compared(found))["cells"][0]["checks"]) == 5
 
 
 def test_what_got_worse_is_said_with_its_lift() -> None:
