@@ -42,6 +42,7 @@ HOMES = {
         "reeval/harnesses/",
         "reeval/models/",
         "reeval/grade/compared/recorded",
+        "reeval/grade/compared/told",
         "reeval/report/live/events",
     ),
     "anyio": (

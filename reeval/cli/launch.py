@@ -63,6 +63,7 @@ class _Job:
 
 def dry_run_of(project: Project, selection: Selection, request: Request) -> ExitCode:
     """Print the plan that a run would have."""
+    from reeval.record.compared.rates import control_rates
     from reeval.report.plan_table import plan_table
     from reeval.schema.plan import encode_plan
 
@@ -71,7 +72,8 @@ def dry_run_of(project: Project, selection: Selection, request: Request) -> Exit
     if request.as_json:
         print_lines([encode_plan(plan).decode()])
     else:
-        print_lines(plan_table(plan, terminal_width(sys.stdout)).splitlines())
+        rates = control_rates(project.store, plan)
+        print_lines(plan_table(plan, terminal_width(sys.stdout), rates).splitlines())
     return ExitCode.OK
 
 

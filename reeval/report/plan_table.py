@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from reeval.grade.early.rules import fewest_runs
+from reeval.report.screen.detectable import detectable_lines
 from reeval.report.screen.numbers import number, plural
 from reeval.report.text import escape, pad, width, wrap
 from reeval.schema.plan import Plan, PlannedEval, PlannedQuestion
@@ -23,12 +24,15 @@ _SHOWN_KEYS = ("task", "output", "diff", "files", "transcript", "checks", "obser
 _SHOWN_EVALS = 3
 
 
-def plan_table(plan: Plan, width: int | None) -> str:
-    """Return the dry run as text in lines of at most ``width`` cells; None: as wide as it is."""
+def plan_table(plan: Plan, width: int | None, rates: Mapping[str, float] | None = None) -> str:
+    """Return the dry run as text in lines of at most ``width`` cells; None: as wide as it is.
+
+    ``rates``: the last known pass rate of the control of each compare, by eval id.
+    """
     rows = [_row(planned) for planned in plan.evals]
     sizes = _sizes(rows, width)
     table = _columns(rows, sizes, width) if sizes else _stacked(rows, width)
-    below = [line for text in _below(plan) for line in _hanging(text, "", width)]
+    below = [line for text in _below(plan, rates or {}) for line in _hanging(text, "", width)]
     return "\n".join([*table, "", *below])
 
 
@@ -163,8 +167,9 @@ def _hanging(text: str, indent: str, room: int | None) -> list[str]:
 # --- below the table ----------------------------------------------------------------------------------
 
 
-def _below(plan: Plan) -> Iterator[str]:
+def _below(plan: Plan, rates: Mapping[str, float]) -> Iterator[str]:
     yield from map(escape, _changed(plan))
+    yield from map(escape, detectable_lines(plan, rates))
     yield from (escape(f"note: {note}") for note in plan.notes)
     yield from (escape(f"note: {planned.title}: {note}") for planned in plan.evals for note in planned.notes)
     if plan.left_out:

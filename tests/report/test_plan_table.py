@@ -100,6 +100,8 @@ flaky                                                          server is down
 evals/greet.eval.py ›     —          —         —     0         todo
 later
 
+compare: 1 a side can't tell any lift; it takes 4: evals/greet.eval.py ›
+  greetings › greets better
 total: at most 54 attempts of 4 evals · 8 answers · 4 pairs · 1 skipped · 1
   todo"""
     )
@@ -143,6 +145,9 @@ evals/greet.eval.py › flaky
 evals/greet.eval.py › later
   attempts 0 · todo
 
+compare: 1 a side can't tell any lift;
+  it takes 4: evals/greet.eval.py ›
+  greetings › greets better
 total: at most 54 attempts of 4 evals
   · 8 answers · 4 pairs · 1 skipped · 1
   todo"""
@@ -160,6 +165,8 @@ def test_what_a_profile_and_a_flag_changed_is_told_with_its_source(tmp_path):
 harness=terse (profile ci): evals/greet.eval.py › greetings › greets by name,
   evals/greet.eval.py › greetings › greets better, evals/greet.eval.py › counts
 runs=3 (--runs)
+compare: 3 a side can't tell any lift; it takes 4: evals/greet.eval.py ›
+  greetings › greets better, evals/greet.eval.py › decides
 note: evals/greet.eval.py › greetings › greets better: question 1 is not asked
   across harness: profile ci leaves one harness
 total: 24 attempts of 4 evals · 6 answers · 3 pairs · 1 skipped · 1 todo"""
@@ -189,6 +196,63 @@ def test_the_value_of_a_variable_is_never_shown(tmp_path):
     table = plan_table(a_plan(tmp_path, an_eval(), config=config, profile="ci"), None)
     assert "env.TOKEN (profile ci)" in table
     assert "hunter2" not in table
+
+
+COMPARE = CompareSpec(baseline=PLAIN, variants=(HOUSE,))
+CASES = tuple(CaseSpec(key=f"c{number}", value=number) for number in range(12))
+TELLS = [
+    (3, None, None, "compare: 3 a side can't tell any lift; it takes 4"),
+    (
+        4,
+        None,
+        None,
+        "compare: 4 a side tell no lift with 80 % power, at a control's rate of 0.5 (a guess); "
+        "only 0 of 4 against 4 of 4 can be told",
+    ),
+    (
+        4,
+        None,
+        0.0,
+        "compare: 4 a side tell a lift from +0.95 on with 80 % power, at the control's last rate of 0.00; "
+        "only 0 of 4 against 4 of 4 can be told",
+    ),
+    (20, None, 1.0, "compare: 20 a side tell a lift from −0.32 on with 80 % power, at the control's last rate of 1.00"),
+    (
+        20,
+        None,
+        None,
+        "compare: 20 a side tell a lift from +0.39 or −0.39 on with 80 % power, at a control's rate of 0.5 (a guess)",
+    ),
+    (9, 5, None, "compare: 9 a side of each of 5 cases can't tell any lift; it takes 6 cases"),
+    (
+        4,
+        12,
+        0.1,
+        "compare: 4 a side of each of 12 cases tell a lift from +0.58 on with 80 % power, "
+        "at the control's last rate of 0.10",
+    ),
+]
+
+
+@pytest.mark.parametrize(("runs", "cases", "rate", "text"), TELLS)
+def test_a_dry_run_says_which_lift_its_runs_could_show(tmp_path, runs, cases, rate, text):
+    declared = an_eval(compare=COMPARE, options={"runs": runs}, cases=CASES[:cases] if cases else None)
+    plan = a_plan(tmp_path, declared, config=CONFIG)
+    rates = {} if rate is None else {plan.evals[0].id: rate}
+    assert below(plan_table(plan, None, rates)).splitlines()[0] == f"{text}: evals/greet.eval.py › greets"
+
+
+def test_compares_that_tell_the_same_share_a_line(tmp_path):
+    evals = [an_eval(f"e{number}", compare=COMPARE, options={"runs": 3}) for number in range(5)]
+    first = below(plan_table(a_plan(tmp_path, *evals, config=CONFIG), None)).splitlines()[0]
+    assert first.startswith("compare: 3 a side")
+    assert first.endswith("evals/greet.eval.py › e2 and 2 more")
+
+
+def test_of_scores_and_of_runs_until_decided_no_lift_is_promised(tmp_path):
+    scored = a_plan(tmp_path, an_eval(kind="scored", compare=COMPARE), config=CONFIG)
+    until = a_plan(tmp_path, an_eval(compare=COMPARE, options={"runs": {"until_decided": 20}}), config=CONFIG)
+    assert not any("compare:" in plan_table(plan, None) for plan in (scored, until))
 
 
 HOSTILE = "a\x1b[31m\x07\nb\u202e日本語" + "x" * 100
