@@ -19,6 +19,7 @@ from reeval.secrets import Masker
 if TYPE_CHECKING:
     from reeval.grade.analysis.digest import Part
     from reeval.grade.analysis.figures import Figures
+    from reeval.grade.versus.results import Versus
     from reeval.protocols import ModelReply, ModelRequest
     from reeval.record.answers.readings import RunReading
     from reeval.record.store import RunDirectory, RunStore
@@ -49,6 +50,8 @@ class _Job:
     """An analysis that is about to be asked for."""
 
     runs: Mapping[RunName, RunReading]
+    compared: Versus | None
+    """None: there is one run."""
     figures: Figures
     model: PlannedModel
     masker: Masker
@@ -90,10 +93,12 @@ def _job(project: Project, request: Request) -> _Job:
     runs = {name: RunReading(directory, masker) for name, directory in directories.items()}
     if not runs[RunName.THIS].attempts:
         raise UsageError(f"run {directories[RunName.THIS].id} has no finished attempt; there is nothing to analyze")
+    found = _compared(directories)
     figures = Figures()
-    parts, samples = _parts(runs, figures), _samples(runs)
+    parts, samples = _parts(runs, found, figures, masker), _samples(runs)
     return _Job(
         runs=runs,
+        compared=found,
         figures=figures,
         model=model,
         masker=masker,
@@ -106,21 +111,12 @@ def _job(project: Project, request: Request) -> _Job:
 
 
 def _directories(store: RunStore, request: Request) -> dict[RunName, RunDirectory]:
+    from reeval.cli.versus import earlier_run
+
     this = store.find(request.run)
     if request.vs == "none":
         return {RunName.THIS: this}
-    vs = _before(store, this) if request.vs == "last" else store.find(request.vs)
-    if vs.path.resolve() == this.path.resolve():
-        raise UsageError(f"--vs {request.vs} is run {this.id} itself; name another, `reeval runs` lists them")
-    return {RunName.THIS: this, RunName.VS: vs}
-
-
-def _before(store: RunStore, this: RunDirectory) -> RunDirectory:
-    """Return the newest run that is older."""
-    found = next((run for run in store.list() if run.id < this.id), None)
-    if found is None:
-        raise UsageError(f"--vs last: there is no run before {this.id}; name one, or leave --vs out")
-    return found
+    return {RunName.THIS: this, RunName.VS: earlier_run(store, request.vs, this)}
 
 
 def _place(store: RunStore, run: RunDirectory) -> str | None:
@@ -143,17 +139,28 @@ def _ready(model: PlannedModel, runs: Mapping[RunName, RunDirectory]) -> Masker:
     return Masker([*(os.environ.get(name, "") for name in names), *keys])
 
 
-def _parts(runs: Mapping[RunName, RunReading], figures: Figures) -> list[Part]:
+def _compared(runs: Mapping[RunName, RunDirectory]) -> Versus | None:
+    """Compare the two runs, where there are two; raise ``UsageError`` when they have nothing in common."""
+    if RunName.VS not in runs:
+        return None
+    from reeval.grade.versus.results import versus
+    from reeval.record.versus.sides import run_side
+
+    return versus(run_side(runs[RunName.VS]), run_side(runs[RunName.THIS]))
+
+
+def _parts(runs: Mapping[RunName, RunReading], compared: Versus | None, figures: Figures, masker: Masker) -> list[Part]:
     from reeval.grade.analysis.digest import digest
-    from reeval.grade.analysis.versus import differences
 
     parts = [
         part
         for name, reading in runs.items()
         for part in digest(reading.record, reading.findings(), figures, name.value)
     ]
-    if RunName.VS in runs:
-        parts.append(differences(runs[RunName.THIS].record, runs[RunName.VS].record, figures))
+    if compared is not None:
+        from reeval.grade.analysis.versus import differences
+
+        parts.append(differences(compared, figures, masker.text))
     return parts
 
 
@@ -182,7 +189,6 @@ async def _ask(job: _Job, root: Path) -> ModelReply:
 def _checked(job: _Job, reply: ModelReply) -> Analysis:
     from reeval.grade.analysis.checking import Known, check_claims
     from reeval.grade.analysis.claims import parse_claims
-    from reeval.grade.analysis.versus import comparable
     from reeval.report.analysis import Analysis
 
     this, vs = job.runs[RunName.THIS], job.runs.get(RunName.VS)
@@ -191,7 +197,7 @@ def _checked(job: _Job, reply: ModelReply) -> Analysis:
         figures=job.figures.known,
         attempts={name: reading.attempts for name, reading in job.runs.items()},
         texts=lambda cited: job.runs[cited.run].texts(cited.eval, cited.attempt),
-        comparable=None if vs is None else comparable(this.record, vs.record),
+        comparable=None if job.compared is None else frozenset(one.id for one in job.compared.evals),
         every=every,
     )
     kept, dropped = check_claims(parse_claims(_masked(reply.data, job.masker)), known)

@@ -85,7 +85,7 @@ def _claim(number: int, claim: Claim, found: Analysis, page: Page) -> Iterator[s
 
 def _counted(figure: Figure) -> str:
     if figure.run == "both":
-        return f"{figure.what} (this run minus the other)"
+        return f"{figure.what} (this run against the other)"
     return figure.what + _run_words(figure.run)
 
 

@@ -32,7 +32,7 @@ def answer(request):
     pathlib.Path("asked.json").write_text(json.dumps([request.system, request.prompt]))
     text = pathlib.Path("claims.json").read_text()
     for found in set(re.findall(r"<(.+?)>", text)):
-        ids = re.findall(rf"(n\\d+) = {found}", request.prompt)
+        ids = re.findall(rf"(n\\d+) = {re.escape(found)}", request.prompt)
         text = text.replace(f"<{found}>", ids[-1] if ids else "n9999")
     return {"claims": json.loads(text)}
 """
@@ -178,28 +178,37 @@ def test_secrets_that_are_known_now_are_in_nothing_that_is_sent_kept_or_shown(
 def test_two_runs_are_told_apart_and_compared(root: Path) -> None:
     before, now = recorded(root), recorded(root)
     this, other = FAILED | {"run": "this"}, FAILED | {"run": "vs"}
-    same = number("0 difference of pass rates", 0)
+    same = number("0 lift (can't tell yet)", 0)
     claims(
         claim("It still fails.", "regression", records=[this, other], numbers=[same], quotes=[quote(MESSAGE, other)]),
-        claim("It fell.", "regression", records=[this], numbers=[number("0 difference of pass rates", -0.5)]),
+        claim("It fell.", "regression", records=[this], numbers=[number("0 lift (can't tell yet)", -0.5)]),
     )
     done = reeval("analyze", "--vs", "last")
     assert done.stdout.startswith(f"analysis of run {now.id} against {before.id}\n")
-    assert "     0  difference of pass rates · terse/-/fake · " in done.stdout
+    assert "     0  lift (can't tell yet) · terse/-/fake · " in done.stdout
     assert f"     reeval show '{EVAL}@terse/-/fake#2'\n" in done.stdout
     assert f"     reeval show '{EVAL}@terse/-/fake#2' --run {before.id}\n" in done.stdout
     assert "1 claim was dropped: a number does not hold" in done.stdout
     assert "of the run 'vs'" in asked()
 
 
-def test_runs_without_a_common_eval_have_nothing_to_compare(root: Path) -> None:
-    before = recorded(root, planned("another"))
-    recorded(root)
+def test_an_eval_that_is_in_one_run_only_is_not_compared(root: Path) -> None:
+    before = recorded(root, planned("another"), planned("both"))
+    recorded(root, planned(), planned("both"))
     records = [FAILED | {"run": "this"}]
-    claims(claim("It got worse.", "regression", records=records, numbers=[number("1 attempts that failed", 1)]))
+    claims(claim("It got worse.", "regression", records=records, numbers=[number("0 lift (can't tell yet)", 0)]))
     done = reeval("analyze", "--vs", before.id)
     assert "1 claim was dropped: it compares what cannot be compared" in done.stdout
-    assert "it is only in this run" in asked()
+    assert f"not compared: {EVAL}: " in asked()
+
+
+def test_runs_without_a_common_eval_are_refused_before_anything_is_asked(root: Path) -> None:
+    before = recorded(root, planned("another"))
+    recorded(root)
+    done = reeval("analyze", "--vs", before.id)
+    assert (done.exit_code, done.stdout) == (2, "")
+    assert "have no eval in common" in done.stderr
+    assert not Path("asked.json").exists()
 
 
 def test_a_directory_such_as_a_ci_artifact_can_be_analyzed_and_compared_with(root: Path, tmp_path: Path) -> None:
@@ -224,7 +233,7 @@ def test_a_directory_such_as_a_ci_artifact_can_be_analyzed_and_compared_with(roo
         (("20200101",), "there is no run '20200101'"),
         (("--vs", "20200101"), "there is no run '20200101'"),
         (("--vs", "last"), "there is no run before"),
-        (("last", "--vs", "{run}"), "is run {run} itself"),
+        (("last", "--vs", "{run}"), "run {run} cannot be compared with itself"),
         (("--model", "nobody/x"), "there is no provider 'nobody'"),
         (("--model", "anthropic/claude-sonnet-5"), "needs a key: set the variable ANTHROPIC_API_KEY"),
     ],

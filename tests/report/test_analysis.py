@@ -67,7 +67,7 @@ def test_with_two_runs_numbers_and_attempts_say_which_they_are_of() -> None:
     lines = analysis_lines(found(one, vs="20261129-x", served="gpt-5.5-mini"), Page())
     assert lines[0] == "analysis of run 20261130-x against 20261129-x"
     assert "served by gpt-5.5-mini" in lines[1]
-    assert f"     -0.3  difference of pass rates · terse/-/fake · {EVAL} (this run minus the other)" in lines
+    assert f"     -0.3  difference of pass rates · terse/-/fake · {EVAL} (this run against the other)" in lines
     assert f"     0.4  pass rate · terse/-/fake · {EVAL} (of the other run)" in lines
     assert f"     reeval show '{EVAL}@terse/-/fake#3' --run 20261129-x" in lines
 

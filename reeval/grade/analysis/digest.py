@@ -12,6 +12,7 @@ from typing import TypeVar
 
 from reeval.grade.analysis.figures import Figures, Unit
 from reeval.grade.analysis.findings import Findings, JudgeScores, Key
+from reeval.grade.analysis.lifting import lift_figures
 from reeval.grade.analysis.samples import by_cell, went_wrong
 from reeval.schema.record import AttemptEntry, CellRecord, EvalRecord, Outcome, RunRecord, Totals
 from reeval.schema.recorded.answers import QuestionRecord
@@ -191,15 +192,8 @@ class _Teller:
         of = (f"{lift.variant} against {lift.control}", lift.harness or "all harnesses")
         doubt = f" ({words(lift.doubt)})" if lift.doubt else ""
         yield f"{' · '.join((*of, eval_id or 'all evals'))}: {lift.said}{doubt}"
-        for name in ("control_passed", "control_decided", "variant_passed", "variant_decided"):
-            yield "  " + self._count(name.replace("_", " "), getattr(lift, name), *of, eval=eval_id)
-        for name, short in _LIFT_WORDS.items():
-            if (value := getattr(lift, name)) is not None:
-                yield "  " + self._figure(short, value, "share", *of, eval=eval_id)
-        for measure in lift.measures:
-            if measure.relative is not None:
-                short = f"relative difference of {measure.name} ({measure.said})"
-                yield "  " + self._figure(short, measure.relative, "share", *of, eval=eval_id)
+        sides = ("the control", "the variant")
+        yield from lift_figures(lift, self._figures, run=self._run, of=of, eval=eval_id, sides=sides)
         yield from (f"  alike on both sides: check {words(label)}" for label in lift.alike[:MOST_IDS])
         yield from (f"  flag: {words(flag)}" for flag in lift.flags)
 
@@ -251,14 +245,6 @@ _COUNTED = {
 _ALWAYS = frozenset({"passed", "failed"})
 """Also when there are none: that nothing passed is worth saying."""
 _CHECKED = {True: "attempts in which a check failed", False: "attempts in which a check that decides nothing failed"}
-_LIFT_WORDS = {
-    "control_mean": "mean of the control",
-    "variant_mean": "mean of the variant",
-    "lift": "lift",
-    "low": "lower end of the interval of the lift",
-    "high": "upper end of the interval of the lift",
-    "p": "p of the test of the lift",
-}
 
 
 def _counted(counts: Totals | CellRecord) -> list[tuple[str, int]]:

@@ -1,61 +1,49 @@
-"""What can be said of two runs together? Only evals that asked the same in both; their rates side by side."""
+"""What is a model told of two runs together? The lift of each cell that both have, what ran it, and what is apart."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from itertools import islice
 
-from reeval.grade.analysis.digest import MOST_CELLS, Part
-from reeval.grade.analysis.figures import Figures, Unit
-from reeval.schema.record import CellRecord, EvalRecord, RunRecord
+from reeval.grade.analysis.digest import MOST_CELLS, MOST_IDS, MOST_ROWS, Part, words
+from reeval.grade.analysis.figures import Figures
+from reeval.grade.analysis.lifting import lift_figures
+from reeval.grade.versus.results import ComparedCell, Versus
+from reeval.schema.recorded.lifts import LiftRecord
 
-__all__ = ["comparable", "differences"]
+__all__ = ["differences"]
 
-
-def comparable(this: RunRecord, vs: RunRecord) -> frozenset[str]:
-    """Return the evals that stand in both runs with the same task; a rate over a changed task compares nothing."""
-    tasks = {one.id: one.task for one in vs.evals}
-    return frozenset(one.id for one in this.evals if tasks.get(one.id) == one.task)
-
-
-def differences(this: RunRecord, vs: RunRecord, figures: Figures) -> Part:
-    """Return how the cells of comparable evals differ, and which evals are not comparable."""
-    same = comparable(this, vs)
-    before = {one.id: one for one in vs.evals}
-    lines = [line for one in this.evals if one.id in same for line in _eval(one, before[one.id], figures)]
-    shown, more = lines[: 4 * MOST_CELLS], max(0, len(lines) - 4 * MOST_CELLS)
-    apart = [
-        f"{one.id}: {'its task changed between the runs' if one.id in before else 'it is only in this run'}, "
-        "so that nothing of it can be compared"
-        for one in this.evals
-        if one.id not in same
-    ]
-    lines = [*shown, *([f"({more:,} more lines are left out)"] if more else []), *apart[:MOST_CELLS]]
-    return Part(title="Differences: this run minus the run 'vs'", text="\n".join(lines) or "(no cell is in both runs)")
+_SIDES = ("the run 'vs'", "this run")
 
 
-def _eval(this: EvalRecord, vs: EvalRecord, figures: Figures) -> Iterator[str]:
-    before = {cell.key: cell for cell in vs.cells}
-    for cell in this.cells:
-        if cell.key in before:
-            yield from _cell(cell, before[cell.key], this.id, figures)
+def differences(found: Versus, figures: Figures, masked: Callable[[str], str]) -> Part:
+    """Return how two runs differ; every text goes through ``masked`` before it is cut."""
+    lines = [f"what differs in what ran: {words(masked(text))}" for text in found.differences[:MOST_ROWS]]
+    for pool in found.pooled:
+        lines += _lift(pool.lift, (pool.cell or "all cells", "all evals that can be compared"), None, figures)
+    cells = [(cell, one.id) for one in found.evals for cell in one.cells]
+    cells.sort(key=lambda cell: cell[0].lift.said == "can't tell yet")
+    for cell, eval_id in cells[:MOST_CELLS]:
+        lines += [*_lift(cell.lift, (cell.place.cell,), eval_id, figures), *_checks(cell, eval_id, figures, masked)]
+    if len(cells) > MOST_CELLS:
+        lines.append(f"({len(cells) - MOST_CELLS:,} more cells are left out)")
+    lines += [f"not compared: {one.what}: {words(masked(one.why))}" for one in found.apart[:MOST_ROWS]]
+    if len(found.apart) > MOST_ROWS:
+        lines.append(f"({len(found.apart) - MOST_ROWS:,} more are not compared)")
+    return Part(title="Differences: this run against the run 'vs'", text="\n".join(lines))
 
 
-def _cell(cell: CellRecord, before: CellRecord, eval_id: str, figures: Figures) -> Iterator[str]:
-    yield f"{cell.key} · {eval_id}" + (": the same agent in the same environment" if _same(cell, before) else "")
-    pairs: tuple[tuple[str, float | None, float | None, Unit], ...] = (
-        ("difference of pass rates", _rate(cell), _rate(before), "share"),
-        ("difference of mean scores", cell.mean_score, before.mean_score, "share"),
-        ("difference of mean seconds", cell.duration, before.duration, "amount"),
-        ("difference of mean tokens", cell.tokens, before.tokens, "amount"),
-    )
-    for short, now, then, unit in pairs:
-        if now is not None and then is not None:
-            yield "  " + figures.add(short, now - then, unit, run="both", of=(cell.key,), eval=eval_id)
+def _lift(lift: LiftRecord, of: tuple[str, ...], eval_id: str | None, figures: Figures) -> Iterator[str]:
+    doubt = f" ({words(lift.doubt)})" if lift.doubt else ""
+    yield f"{' · '.join((*of, *((eval_id,) if eval_id else ())))}: {lift.said}{doubt}"
+    yield from lift_figures(lift, figures, run="both", of=of, eval=eval_id, sides=_SIDES)
 
 
-def _same(cell: CellRecord, before: CellRecord) -> bool:
-    return bool(cell.subject) and cell.subject == before.subject
-
-
-def _rate(cell: CellRecord) -> float | None:
-    return cell.passed / cell.decided if cell.decided else None
+def _checks(cell: ComparedCell, eval_id: str, figures: Figures, masked: Callable[[str], str]) -> Iterator[str]:
+    """Yield the checks that hold more or less often, those that changed most first."""
+    for check in islice(cell.checks, MOST_IDS):
+        label = " ".join(masked(check.label)[:120].split())
+        of = (label, cell.place.cell)
+        yield "  " + figures.add(
+            "change of how often a check holds", check.change, "share", run="both", of=of, eval=eval_id
+        )

@@ -12,7 +12,8 @@ from reeval.grade.analysis.digest import LIMIT, MOST_CELLS, MOST_EVALS, MOST_ROW
 from reeval.grade.analysis.figures import Figures
 from reeval.grade.analysis.findings import MOST_KEYS, SAMPLES, Findings
 from reeval.grade.analysis.samples import chosen
-from reeval.grade.analysis.versus import comparable, differences
+from reeval.grade.analysis.versus import differences
+from reeval.grade.versus.results import versus
 from reeval.schema.observation import CheckStatus
 from reeval.schema.record import AttemptFailure, Outcome, RunRecord
 from reeval.schema.recorded.answers import (
@@ -25,6 +26,8 @@ from reeval.schema.recorded.answers import (
     Vote,
 )
 from reeval.schema.recorded.lifts import LiftRecord, MeasureRecord
+from tests.grade.versus.samples import EARLIER, LATER, attempts, plan, planned
+from tests.grade.versus.samples import run as side
 from tests.report.records import HOSTILE, attempt, cell, check, entry, evaluated, run
 
 EVAL = "evals/greet.eval.py::greets by name"
@@ -145,8 +148,9 @@ def test_lifts_are_told_of_each_eval_and_pooled_with_what_they_say() -> None:
     one = evaluated("greets by name", cell(passed=1), lifts=[lift])
     pooled = LiftRecord(variant="skilled", control="plain", lift=0.5, doubt="too few runs")
     parts, figures = told(run(one, lifts=[pooled]))
-    assert value(figures, f"lift · skilled against plain · terse · {EVAL}") == 0.75
-    assert value(figures, "lift · skilled against plain · all harnesses · the whole run") == 0.5
+    assert value(figures, f"lift (helped) · skilled against plain · terse · {EVAL}") == 0.75
+    assert value(figures, "lift (can't tell yet) · skilled against plain · all harnesses · the whole run") == 0.5
+    assert value(figures, f"attempts of the variant that passed · skilled against plain · terse · {EVAL}") == 4
     short = f"relative difference of tokens (less) · skilled against plain · terse · {EVAL}"
     assert value(figures, short) == -0.1
     assert f"skilled against plain · terse · {EVAL}: helped" in parts["Lifts"]
@@ -237,29 +241,18 @@ def test_of_a_scored_eval_low_scores_and_failed_verdicts_went_wrong() -> None:
 # --- two runs -----------------------------------------------------------------------------------------
 
 
-def test_differences_are_given_only_of_evals_whose_task_is_the_same() -> None:
-    def made(task: str, subject: str, passed: int) -> RunRecord:
-        one = evaluated(
-            "greets by name", cell(passed=passed, failed=4 - passed, subject=subject, tokens=10.0), task="t"
-        )
-        return run(
-            one, evaluated("changed", cell(passed=passed), task=task), *([evaluated("new")] if passed < 4 else [])
-        )
-
-    this, vs = made("new", "s", 1), made("old", "s", 4)
+def test_two_runs_are_told_by_their_lifts_and_by_what_is_not_compared() -> None:
+    greets = "evals/greet.eval.py::greets"
+    one, odd, mended, new = planned(), planned("odd"), planned("odd", task="t2"), planned("new")
+    before = side(EARLIER, plan(one, odd), attempts(one, "pppppppp"), attempts(odd, "p"))
+    now = side(LATER, plan(one, mended, new), attempts(one, "ffffffff"), attempts(mended, "f"), attempts(new, "p"))
     figures = Figures()
-    part = differences(this, vs, figures)
-    assert comparable(this, vs) == {EVAL}
-    assert value(figures, f"difference of pass rates · terse/-/fake · {EVAL}") == -0.75
+    part = differences(versus(before, now), figures, lambda text: text)
+    assert value(figures, f"lift (made it worse) · terse/-/fake · {greets}") == -1
+    assert value(figures, f"attempts of this run that passed · terse/-/fake · {greets}") == 0
+    assert value(figures, f"attempts of the run 'vs' that passed · terse/-/fake · {greets}") == 8
     assert {one.run for one in figures.known.values()} == {"both"}
-    assert {one.eval for one in figures.known.values()} == {EVAL}
-    assert "the same agent in the same environment" in part.text
-    assert "evals/greet.eval.py::changed: its task changed between the runs" in part.text
-    assert "evals/greet.eval.py::new: it is only in this run" in part.text
-
-
-def test_runs_without_a_common_eval_have_no_difference() -> None:
-    figures = Figures()
-    part = differences(run(evaluated("a", cell(passed=1))), run(evaluated("b", cell(passed=1))), figures)
-    assert not figures.known
-    assert "only in this run" in part.text
+    assert {one.eval for one in figures.known.values()} == {greets}
+    assert f"terse/-/fake · {greets}: made it worse" in part.text
+    assert "not compared: evals/greet.eval.py::odd: “its task changed”" in part.text
+    assert "not compared: evals/greet.eval.py::new: " in part.text
