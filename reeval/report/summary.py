@@ -13,6 +13,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
@@ -21,10 +22,12 @@ from reeval.errors import RecordError
 from reeval.report.answers import SHOWN_ANSWERS, answers_to, facts_of, sides_of
 from reeval.report.pictures.bars import lifts_of, picture_of
 from reeval.report.screen.blocks import reading, status
+from reeval.report.screen.compares import lift_text, said_of
 from reeval.report.screen.ending import next_commands
 from reeval.report.screen.evidence import RunReader, attempt_key, is_failing
 from reeval.report.screen.failures import Page, failure_lines
-from reeval.report.screen.numbers import count, dollars, moment, seconds
+from reeval.report.screen.numbers import count, dollars, moment, number, seconds
+from reeval.report.screen.passes import cell_passes
 from reeval.report.text import escape
 from reeval.schema.record import AttemptRecord, EvalRecord, Outcome, RunRecord, RunState
 from reeval.schema.recorded.answers import QuestionRecord
@@ -94,6 +97,8 @@ def summary_text(record: RunRecord, failures: Sequence[AttemptRecord], reader: R
         totals=_totals(record),
         rows=rows[:_ROWS],
         hidden_rows=max(0, len(rows) - _ROWS),
+        lifts=list(islice(_lifts(record), _ROWS)),
+        passes=list(islice(_passes(record), _ROWS)),
         picture=picture and {"file": PICTURE, "said": picture.summary},
         asked=asked[:_ASKED],
         hidden_asked=max(0, len(asked) - _ASKED),
@@ -161,6 +166,33 @@ def _title(record: RunRecord) -> str:
         RunState.COMPLETED: {0: "every gate holds", 1: "a gate does not hold"}.get(record.exit_code, "undecided"),
     }
     return f"reeval: {words[record.state]}"
+
+
+def _lifts(record: RunRecord) -> Iterator[dict[str, Any]]:
+    """Yield a row for each lift, those over several evals first, with what else is to be known of it."""
+    pooled = [(f"{lift.evals} evals", lift) for lift in record.lifts]
+    for title, lift in [*pooled, *((one.title, lift) for one in record.evals for lift in one.lifts)]:
+        counts = (lift.control_passed, lift.control_decided), (lift.variant_passed, lift.variant_decided)
+        means = ("–" if mean is None else number(mean) for mean in (lift.control_mean, lift.variant_mean))
+        shown = means if lift.scored else (f"{passed} of {decided}" for passed, decided in counts)
+        yield {
+            "title": title,
+            "sides": f"{lift.variant} over {lift.control}",
+            "harness": lift.harness or "all",
+            "counts": " → ".join(shown),
+            "lift": lift_text(lift),
+            "notes": "; ".join(said_of(lift)),
+        }
+
+
+def _passes(record: RunRecord) -> Iterator[dict[str, str]]:
+    """Yield a row for each cell of which several attempts are decided: pass@k and pass^k for some k."""
+    for planned in record.evals:
+        for found in cell_passes(planned):
+            at, hat = (
+                " · ".join(f"{k}: {value:.2f}" for k, value in values.items()) for values in (found.at, found.hat)
+            )
+            yield {"title": planned.title, "cell": found.cell, "at": at, "hat": hat}
 
 
 def _totals(record: RunRecord) -> list[tuple[str, str]]:

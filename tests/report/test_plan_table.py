@@ -206,15 +206,19 @@ TELLS = [
         4,
         None,
         None,
-        "compare: 4 a side tell no lift with 80 % power, at a control's rate of 0.5 (a guess); "
-        "only 0 of 4 against 4 of 4 can be told",
+        (
+            "compare: 4 a side tell no lift with 80 % power, at a control's rate of 0.5 (a guess); "
+            "only 0 of 4 against 4 of 4 can be told"
+        ),
     ),
     (
         4,
         None,
         0.0,
-        "compare: 4 a side tell a lift from +0.95 on with 80 % power, at the control's last rate of 0.00; "
-        "only 0 of 4 against 4 of 4 can be told",
+        (
+            "compare: 4 a side tell a lift from +0.95 on with 80 % power, at the control's last rate of 0.00; "
+            "only 0 of 4 against 4 of 4 can be told"
+        ),
     ),
     (20, None, 1.0, "compare: 20 a side tell a lift from −0.32 on with 80 % power, at the control's last rate of 1.00"),
     (
@@ -228,8 +232,10 @@ TELLS = [
         4,
         12,
         0.1,
-        "compare: 4 a side of each of 12 cases tell a lift from +0.58 on with 80 % power, "
-        "at the control's last rate of 0.10",
+        (
+            "compare: 4 a side of each of 12 cases tell a lift from +0.58 on with 80 % power, "
+            "at the control's last rate of 0.10"
+        ),
     ),
 ]
 
