@@ -13,6 +13,10 @@ __all__ = ["SHORTEST_QUOTE", "Said", "agrees", "numbers_in", "plain", "quoted_in
 SHORTEST_QUOTE = 4
 """Characters: a shorter one stands everywhere."""
 _PERCENT = re.compile(r"(?<=\d)\s*(?:%|percent(?:age points?)?\b|per cent\b|pp\b)", re.IGNORECASE)
+_JOINED = re.compile(
+    r"(?<=\d)-(?=(?:out-)?of-\d|(?:attempt|run|time|eval|case|cell|percent)s?\b)|(?<=of)-(?=\d)", re.IGNORECASE
+)
+"""Hyphens of ``9-of-10`` and ``10-attempt``: words of a number, and no name."""
 _NUMBER = re.compile(
     r"(?P<sign>(?<![\d\w])[+\-−])?(?P<digits>\d{1,3}(?:,\d{3})+(?!\d)|\d+)(?P<rest>\.\d+)?(?P<mark>%)?"
 )
@@ -61,7 +65,7 @@ def without_names(text: str, names: Iterable[str]) -> str:
 
 def numbers_in(text: str) -> Iterator[Said]:
     """Yield every number of a text; digits that belong to a name are none."""
-    text = _PERCENT.sub("%", text)
+    text = _PERCENT.sub("%", _JOINED.sub(" ", text))
     for word in re.finditer(r"\S+", text):
         core = _UNIT.sub("", word[0])
         if not _NAME.search(core):

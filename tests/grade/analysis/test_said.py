@@ -52,6 +52,8 @@ def test_a_number_holds_when_it_is_rounded_no_further_than_a_reader_would_take_i
         ("3/4 of them", [3, 4]),
         ("three of 4 attempts", [4, 3]),
         ("nine of ten times", [9, 10]),
+        ("9-of-10 and 7-out-of-8", [9, 10, 7, 8]),
+        ("a 10-attempt cell, a 30-percent drop", [10, 30]),
         ("the two harnesses", []),
         ("fell to 0.25.", [0.25]),
         ("(−0.25, +0.5)", [-0.25, 0.5]),
