@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from reeval.report.screen.ink import Ink
-from reeval.report.screen.numbers import count, dollars, number, seconds
+from reeval.report.screen.numbers import count, dollars, number, plural, seconds
 from reeval.report.screen.table import table
 from reeval.report.text import one_line, width, wrap
 from reeval.schema.record import CellRecord, EvalRecord
@@ -24,8 +24,8 @@ __all__ = [
 ]
 
 DOUBTS = {
-    "nothing decided": "a side has no attempt that passed or failed",
-    "few attempts": "a side has fewer than 4 attempts that passed or failed",
+    "nothing decided": "a side has no attempt with a result",
+    "few attempts": "a side has fewer than 4 attempts with a result",
     "few cases": "fewer than 6 cases have results on both sides",
     "body errors": "errors of the eval's own code may hide what the agent did",
     "stopped early": "the compares stopped when they were decided; look at each alone",
@@ -213,6 +213,22 @@ def _stacked(found: _Rows, ink: Ink, cells: int | None) -> Iterator[str]:
 
 def _room(cells: int | None, less: int) -> int | None:
     return None if cells is None else max(1, cells - less)
+
+
+def pooled_lines(lifts: Sequence[LiftRecord], ink: Ink, cells: int | None) -> list[str]:
+    """Return the lifts over several evals, under a title; nothing without any."""
+    lines = []
+    for lift in lifts:
+        evals = lift.evals if lift.evals is not None else 0
+        sides = f"{lift.variant} over {lift.control}, {plural(evals, 'eval')}"
+        style = {"helped": "green", "made it worse": "red"}.get(lift.said)
+        text = f"{one_line(sides)}  {lift_text(lift)}"
+        whys = [why for why in said_of(lift) if lift.doubt != "chance"]
+        parts = [part for each in (text, *whys) for part in wrap(each, _room(cells, 4))]
+        lines += [(_INDENT * 2 if number_ else _INDENT) + part for number_, part in enumerate(parts)]
+        if style:
+            lines[-len(parts) :] = [ink(style, line) for line in lines[-len(parts) :]]
+    return [ink("bold", "over several evals"), "", *lines] if lines else []
 
 
 # --- below the rows -------------------------------------------------------------------------------------

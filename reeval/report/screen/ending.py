@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 from reeval.errors import ExitCode
 from reeval.report.screen.blocks import Status, block, status
+from reeval.report.screen.compares import pooled_lines
 from reeval.report.screen.evidence import attempt_key
 from reeval.report.screen.failures import Page, failure_sections
 from reeval.report.screen.ink import Ink
@@ -108,9 +109,10 @@ def next_commands(record: RunRecord, failures: Sequence[AttemptRecord]) -> list[
 def ending(
     record: RunRecord, failures: Sequence[AttemptRecord], page: Page, *, elapsed: float | None, place: str | None
 ) -> list[str]:
-    """Return what follows the blocks: failures, errors, remarks, totals, the record's path, next commands."""
+    """Return what follows the blocks: pooled lifts, failures, errors, remarks, totals, where it is, what to do next."""
     lines: list[str] = []
-    for section in (*failure_sections(record.evals, failures, page), _remarks(record, page)):
+    pooled = pooled_lines(record.lifts, page.ink, page.cells)
+    for section in (pooled, *failure_sections(record.evals, failures, page), _remarks(record, page)):
         if section:
             lines += [*section, ""]
     lines += totals(record, elapsed, page)
