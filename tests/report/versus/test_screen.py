@@ -88,7 +88,7 @@ not compared
   · evals/greet.eval.py::gone: only in run 20261129-142501-aaaa
 
 4 cells · 1 made it worse · 1 helped · 2 can't tell yet
-  · 2 can't be told yet: a side has fewer than 4 attempts that passed or failed"""
+  · 2 can't be told yet: a side has fewer than 4 attempts with a result"""
     )
 
 
@@ -149,8 +149,7 @@ not compared
 4 cells · 1 made it worse · 1 helped
 2 can't tell yet
   · 2 can't be told yet: a side has
-    fewer than 4 attempts that passed or
-    failed"""
+    fewer than 4 attempts with a result"""
     )
 
 
