@@ -5,6 +5,7 @@
 | ``run_started`` | ``run_id``, ``kind``, ``evals``, ``attempts``, ``created_at``, ``facts`` |
 | ``attempt_started`` | ``eval``, ``attempt`` |
 | ``attempt_finished`` | ``record``: the attempt as it stands in the journal, without turns, diff and log |
+| ``attempts_left_out`` | ``eval``, ``count``: so many of its attempts will not start, since it stopped early |
 | ``question_answered`` | ``record``: an answer or a pair as it stands in the journal; ``waiting``: how many more |
 | ``warning`` | ``text`` |
 | ``run_finished`` | ``record``: the run as in ``record.json``, without the list of attempts |
@@ -17,16 +18,18 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from typing import Any, TextIO
+from typing import TYPE_CHECKING, Any, TextIO
 
 import msgspec
 
-from reeval.grade.versus.results import Versus
 from reeval.report.live.writer import LineWriter
 from reeval.schema.plan import Plan, PlannedAttempt
 from reeval.schema.record import AttemptRecord, RunRecord, RunStart
 from reeval.schema.recorded.answers import AnswerRecord, PairRecord
 from reeval.secrets import Masker
+
+if TYPE_CHECKING:
+    from reeval.grade.versus.results import Versus
 
 __all__ = ["JsonReporter", "compared"]
 
