@@ -60,8 +60,6 @@ FILES = {
     "assert 'Ada' in subprocess.check_output([sys.executable, 'greet.py', 'Ada'], text=True)\n",
 }
 """What the examples take from the project."""
-LATER = ("@compare",)
-"""Examples with these are planned; running them is refused."""
 
 PYTHON, TOML, CONSOLE, SQL = (blocks(language) for language in ("python", "toml", "console", "sql"))
 EVALS = [block for block in PYTHON if "evaluate" in block.text]
@@ -90,10 +88,6 @@ def test_an_eval_file_passes(block: Block, tmp_path: Path) -> None:
     chosen = [] if "harness=[" in block.text else ["--harness", agent]
     project(tmp_path, AGENT, {**FILES, "evals/example.eval.py": block.text})
     done = reeval(tmp_path, "run", *chosen)
-    if any(word in block.text for word in LATER):
-        assert done.returncode == 2
-        assert "not in this version yet" in done.stderr
-        done = reeval(tmp_path, "run", *chosen, "--dry-run")
     assert done.returncode == 0, done.stdout + done.stderr
 
 
