@@ -30,6 +30,7 @@ def told(masker: Masker) -> list[dict[str, Any]]:
     reporter.attempt_started(planned_attempt())
     record = failed_attempt(turns=[Turn(prompt="big")], diff="big", log=HOSTILE, eval=HOSTILE)
     reporter.attempt_finished(planned_attempt(), record)
+    reporter.attempts_left_out([planned_attempt(number=3), planned_attempt(number=4)])
     reporter.warning(HOSTILE)
     reporter.run_finished(run(evaluated("x", cell(passed=1), attempts=[entry()])), [record])
     reporter.close()
@@ -42,6 +43,7 @@ def test_every_event_is_an_object_with_the_records_words() -> None:
         "run_started",
         "attempt_started",
         "attempt_finished",
+        "attempts_left_out",
         "warning",
         "run_finished",
     ]
@@ -62,9 +64,10 @@ def test_every_event_is_an_object_with_the_records_words() -> None:
     assert events[2]["record"]["outcome"] == "fail"
     assert events[2]["record"]["checks"][1]["label"] == "mentions Ada"
     assert not {"turns", "diff", "log"} & events[2]["record"].keys()
-    assert events[3]["text"] == HOSTILE
-    assert events[4]["record"]["totals"] == {"planned": 1, "passed": 1}
-    assert "attempts" not in events[4]["record"]["evals"][0]
+    assert events[3] == {"event": "attempts_left_out", "eval": "evals/greet.eval.py::greets by name", "count": 2}
+    assert events[4]["text"] == HOSTILE
+    assert events[5]["record"]["totals"] == {"planned": 1, "passed": 1}
+    assert "attempts" not in events[5]["record"]["evals"][0]
 
 
 def test_secrets_are_masked() -> None:

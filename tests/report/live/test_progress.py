@@ -56,6 +56,13 @@ def test_an_estimate_needs_a_while_and_something_done() -> None:
     assert Progress(total=4, began=0.0).left(100.0) is None
 
 
+def test_what_need_not_run_is_no_longer_ahead() -> None:
+    progress = some()
+    progress.leave_out(25)
+    assert progress_lines(progress, 120.0, ink=PLAIN, cells=100, rows=0)[0].startswith("10 of 15 done · 5 running")
+    assert progress.left(120.0) == pytest.approx(10.0)
+
+
 def test_an_unknown_cost_makes_the_sum_a_lower_bound() -> None:
     progress = some()
     progress.finish(planned_attempt(number=11), attempt(usage=spent(None)))
