@@ -7,7 +7,7 @@ from typing import Any
 
 from reeval.grade.analysis.claims import Cited, RunName
 from reeval.grade.analysis.digest import Part
-from reeval.run.asking.analyzing import SAMPLE_LIMIT, Sample, analysis_request
+from reeval.run.asking.analyzing import Sample, analysis_request
 from reeval.run.asking.wording import DATA_RULE, MATERIAL_LIMIT
 from reeval.schema.record import AttemptRecord, FileRef, Outcome
 from reeval.schema.transcript import Text, Turn
