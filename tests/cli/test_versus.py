@@ -236,7 +236,7 @@ def test_a_run_needs_another_one_to_be_compared_with(tmp_path: Path) -> None:
 
 
 def test_a_run_is_compared_with_what_was_read_before_it_began(shell: Shell) -> None:
-    shell.write("reeval.config.toml", config(GOOD) + '[history]\nkeep = 1\n')
+    shell.write("reeval.config.toml", config(GOOD) + "[history]\nkeep = 1\n")
     done = shell.run("run", "--vs", "last")
     assert done.exit_code == 0
     assert len(shell.runs) == 1
