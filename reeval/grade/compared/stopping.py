@@ -73,7 +73,9 @@ def settled_runs(
         runs.append([(control[key], variant[key]) for key in keys])
 
 
-def until_decided(runs: Sequence[Sequence[Pair]], *, most: int, cases: bool = False, seed: str) -> Stopped:
+def until_decided(
+    runs: Sequence[Sequence[Pair]], *, most: int, cases: bool = False, seed: str, open_interval: bool = True
+) -> Stopped:
     """Return what can be told after these runs, of at most ``most``; ``seed`` is the run's id.
 
     A run has the pairs of all ``cases``, or one pair without cases. At least 4 pairs, and 6 cases. With cases it can be
@@ -93,7 +95,7 @@ def until_decided(runs: Sequence[Sequence[Pair]], *, most: int, cases: bool = Fa
             interval = _confidence(seen)
             if interval[0] >= 0 or interval[1] <= 0:
                 return _stopped(seen, interval, evidence, run)
-    return _stopped(seen, _confidence(seen) if seen else None, evidence, None)
+    return _stopped(seen, _confidence(seen) if seen and open_interval else None, evidence, None)
 
 
 def looks(most: int, cases: int) -> list[int]:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass
 
-from reeval.grade.compared.stopping import Stopped, settled_runs, until_decided
+from reeval.grade.compared.stopping import Stopped, looks, settled_runs, until_decided
 from reeval.grade.early.early import Early, Group, Place, passed, place_of
 from reeval.schema.plan import PlannedEval
 
@@ -33,6 +33,7 @@ class Decided(Early):
         super().__init__(planned)
         self._seed = seed
         self._settled: Counter[int] = Counter()
+        self._looks = looks(planned.runs, len(planned.cases)) if planned.cases else range(1, planned.runs + 1)
         self._fed = 0
         self._looked = 0
         self._told: dict[Pair, Stopped] = {}
@@ -84,20 +85,26 @@ class Decided(Early):
             self._fed += 1
 
     def _look(self) -> None:
-        """Ask the rule, when a whole run was added since it was asked."""
-        if self._looked == self._fed:
+        """Ask the rule, when a run was added since it was asked after which it may tell."""
+        looked, self._looked = self._looked, self._fed
+        if not any(looked < run <= self._fed for run in self._looks):
             return
-        self._looked = self._fed
         for pair in self._pairs:
-            if pair not in self._told and (found := self._asked(pair)).run is not None:
+            if pair not in self._told and (found := self._asked(pair, open_interval=False)).run is not None:
                 self._told[pair] = found
 
-    def _asked(self, pair: Pair) -> Stopped:
+    def _asked(self, pair: Pair, *, open_interval: bool = True) -> Stopped:
         others = {place for place, _ in self.outcomes} - {pair.control, pair.variant}
         runs = settled_runs(
             self._side(pair.control), self._side(pair.variant), others=[*map(self._side, others)], cases=self.cases
         )
-        return until_decided(runs, most=self.planned.runs, cases=bool(self.planned.cases), seed=self._seed)
+        return until_decided(
+            runs,
+            most=self.planned.runs,
+            cases=bool(self.planned.cases),
+            seed=self._seed,
+            open_interval=open_interval,
+        )
 
     def _side(self, place: Place) -> dict[tuple[str | None, int], bool | None]:
         return {

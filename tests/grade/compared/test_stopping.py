@@ -251,3 +251,14 @@ def test_what_is_settled_holds_for_every_way_it_can_go_on() -> None:
             assert ways == {found}
         elif ways:
             assert len(ways) == 2
+
+
+def test_what_is_told_is_the_same_without_the_interval_of_what_is_open() -> None:
+    runs = [[(run % 3 == 0, run % 3 != 1)] for run in range(40)]
+    for count in range(1, 41):
+        whole = until_decided(runs[:count], most=40, seed="x")
+        quick = until_decided(runs[:count], most=40, seed="x", open_interval=False)
+        assert quick.interval == (None if whole.run is None else whole.interval)
+        assert (quick.said, quick.run, quick.pairs, quick.lift, quick.evidence) == (
+            whole.said, whole.run, whole.pairs, whole.lift, whole.evidence
+        )  # fmt: skip
