@@ -52,10 +52,10 @@ def test_a_compare_that_is_not_decided_misses_what_is_planned(store: RunStore) -
 
 
 def test_a_result_that_a_fixed_number_of_runs_would_tell_is_open_where_one_looked_after_each(store: RunStore) -> None:
-    """0 of 4 against 4 of 4 is told by Boschloo's test; a rule that may be asked after every run needs more."""
-    (planned,) = decided(store, "fffp", "ppfp", gate=NONE).evals
-    assert planned.lifts[0].said == "can't tell yet"
-    assert planned.lifts[0].p is None
+    fixed = compile_record(recorded(store, {"plain": "pffff", "house": "ppppp"}, runs=5, gate=NONE))
+    assert fixed.evals[0].lifts[0].said == "helped"
+    (planned,) = decided(store, "pffff", "ppppp", gate=NONE).evals
+    assert (planned.lifts[0].said, planned.lifts[0].p) == ("can't tell yet", None)
 
 
 def test_runs_after_it_was_told_do_not_count_in_the_lift(store: RunStore) -> None:
