@@ -146,3 +146,18 @@ def test_help_loads_no_engine() -> None:
         "try: main()\nexcept SystemExit: pass"
     )
     assert loaded_by(code) <= {"typer"}
+
+
+def test_a_run_without_compares_loads_no_statistics(tmp_path: Path) -> None:
+    (tmp_path / "evals").mkdir()
+    (tmp_path / "reeval.config.toml").write_text('[harness.terse]\nkind = "fake"\n')
+    (tmp_path / "evals" / "a.eval.py").write_text(
+        "from reeval import evaluate, equals\n@evaluate('a')\nasync def _(c): c.check(1, equals(1))\n"
+    )
+    code = (
+        f"import os, sys; os.chdir({str(tmp_path)!r}); sys.argv = ['reeval', 'run']\n"
+        "from reeval.__main__ import main\n"
+        "try: main()\nexcept SystemExit as ended: assert not ended.code, ended.code"
+    )
+    assert "msgspec" in (loaded := loaded_by(code))
+    assert loaded.isdisjoint({"numpy", "scipy", "pyarrow"})
