@@ -9,6 +9,7 @@ from reeval.report.screen.failures import Page, check_lines, explains, failure_l
 from reeval.report.text import width
 from reeval.schema.observation import CheckStatus
 from reeval.schema.record import AttemptFailure, CheckRecord, FileRef, Outcome
+from reeval.schema.transcript import Turn
 from tests.report.records import HOSTILE, Reader, attempt, check, entry, errored_attempt, evaluated, failed_attempt
 
 BIG = FileRef(file="x/checks.json", bytes=9999, sha256="0")
@@ -32,6 +33,21 @@ def test_an_error_shows_its_phase_its_reason_and_the_end_of_its_detail() -> None
     lines = failure_lines(record, Page(), 0)
     assert lines[:3] == ["terse/-/fake#2  error", "  setup: npm ci exited with 1", "    … 5 more lines"]
     assert lines[-1] == "    line 19"
+
+
+def test_a_failed_turn_and_the_end_of_its_error_come_before_the_checks() -> None:
+    error = "sh: exited with 3\n" + "\n".join(f"line {index}" for index in range(20))
+    turns = [Turn(prompt="Greet."), Turn(prompt="Again.", status="failed", error=error)]
+    lines = failure_lines(failed_attempt(turns=turns, log=""), Page(), 0)
+    assert lines[1:3] == ["  turn 2 failed: sh: exited with 3", "    … 15 more lines"]
+    assert lines[7:9] == ["    line 19", "  ✗ mentions Ada  line 12"]
+
+
+def test_failed_turns_in_a_file_are_read_and_many_are_counted() -> None:
+    reader = Reader(turns=[Turn(prompt="x", status="failed") for _ in range(9)])
+    lines = failure_lines(failed_attempt(turns=BIG, checks=[], log=""), Page(reader=reader), 0)
+    assert lines[1] == "  turn 1 failed: it gave no reason"
+    assert lines[4:] == ["  … 6 more failed turns"]
 
 
 def test_a_timeout_is_a_failure_without_a_phase() -> None:
@@ -123,6 +139,7 @@ def test_hostile_text_stays_text_and_fits(cells: int | None) -> None:
         attempt=HOSTILE,
         checks=[check(HOSTILE, holds=False, message=HOSTILE * 20)],
         failure=AttemptFailure(reason=HOSTILE, phase=Phase.BODY, detail=HOSTILE),
+        turns=[Turn(prompt=HOSTILE, status="failed", error=f"{HOSTILE}\n{HOSTILE}")],
         log=HOSTILE * 50,
     )
     lines = failure_lines(record, Page(cells=cells), 4)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from reeval.report.screen.evidence import RunReader, checks_of, is_failing, log_of
+from reeval.report.screen.evidence import RunReader, checks_of, is_failing, log_of, turns_of
 from reeval.report.screen.ink import PLAIN, Ink
 from reeval.report.screen.numbers import number, seconds
 from reeval.report.text import bounded, one_line
@@ -27,6 +27,9 @@ SHOWN_CHECKS = 10
 """Failed checks of one attempt that are shown; the rest is counted."""
 MESSAGE_LINES = 12
 LOG_LINES = 10
+TURN_LINES = 5
+SHOWN_TURNS = 3
+"""Failed turns of one attempt that are shown; the rest is counted."""
 DETAIL_LINES = 15
 _MARKS = {CheckStatus.UNAVAILABLE: "?", CheckStatus.ERRORED: "!", CheckStatus.MEASURED: "·"}
 
@@ -139,13 +142,29 @@ def failure_lines(record: AttemptRecord, page: Page, indent: int = 2) -> list[st
     why = headline(record) if record.failure or record.outcome is Outcome.REVIEW else ""
     said = f"{word}{verdict}"
     first = page.line(record.attempt, indent, less=len(said) + 2) + "  " + page.ink.word(word, said)
-    lines = [first, *page.lines(why, MESSAGE_LINES, indent + 2)] if why else [first]
+    lines = [first, *_turn_lines(record, page, indent + 2)]
+    lines += page.lines(why, MESSAGE_LINES, indent + 2) if why else []
     if record.failure and record.failure.detail:
         lines += page.lines(record.failure.detail, DETAIL_LINES, indent + 4, tail=True, style="dim")
     shown = [check for check in checks if page.passing or explains(check)]
     lines += checks_lines(shown, page, indent + 2, SHOWN_CHECKS)
     lines += log_lines(log_of(record, page.reader), page, indent + 2)
     return lines
+
+
+def _turn_lines(record: AttemptRecord, page: Page, indent: int) -> list[str]:
+    """Return the turns that failed, each with the end of its error: checks below mostly fail because of them."""
+    failed = [(at, turn) for at, turn in enumerate(turns_of(record, page.reader), 1) if turn.status == "failed"]
+    shown = len(failed) if page.full else SHOWN_TURNS
+    lines: list[str] = []
+    for at, turn in failed[:shown]:
+        first, _, rest = (turn.error or "it gave no reason").strip().partition("\n")
+        said = page.lines(f"turn {at} failed: {first}", TURN_LINES, indent)
+        said[0] = page.ink("red", said[0])
+        lines += said
+        lines += page.lines(rest, TURN_LINES, indent + 2, tail=True, style="dim") if rest else []
+    more = len(failed) - shown
+    return lines + ([" " * indent + f"… {more:,} more failed turns"] if more > 0 else [])
 
 
 def checks_lines(checks: Sequence[CheckRecord], page: Page, indent: int, limit: int) -> list[str]:
