@@ -19,6 +19,7 @@ __all__ = ["AssertFailure", "AssertSink", "assert_failed", "assert_passed", "fai
 
 MESSAGE_LENGTH = 1000
 SIDE_LENGTH = 200
+TAIL_LENGTH = 400
 _FAILURE = "reeval_assert"
 """The attribute of an ``AssertionError`` that a rewritten assert leaves."""
 
@@ -68,9 +69,14 @@ def assert_passed(label: str, line: int) -> None:
         sink.passed(label, line)
 
 
-def assert_failed(label: str, line: int, operator: str, sides: tuple[Any, ...], *message: Any) -> AssertionError:
-    """Return the error of an assert that does not hold. Rewritten eval files raise it."""
-    seen = _seen(operator, sides)
+def assert_failed(
+    label: str, line: int, operator: str, sides: tuple[Any, ...], owners: tuple[Any, ...], *message: Any
+) -> AssertionError:
+    """Return the error of an assert that does not hold. Rewritten eval files raise it.
+
+    ``owners``: what the first side is an attribute of, or nothing.
+    """
+    seen = "; ".join(part for part in (_seen(operator, sides), *map(_known, owners)) if part)
     error = AssertionError(*message) if message or not seen else AssertionError(seen)
     text = ": ".join(part for part in (*map(_text, message), seen) if part)
     setattr(error, _FAILURE, AssertFailure(label=label, message=_cut(text), line=line))
@@ -169,6 +175,24 @@ def _seen(operator: str, sides: tuple[Any, ...]) -> str:
     if operator:
         return f" {operator} ".join(map(_show, sides))
     return "" if isinstance(sides[0], bool) else f"got {_show(sides[0])}"
+
+
+def _known(owner: Any) -> str:
+    """Return what a command or a turn says of its failure."""
+    from reeval.schema.transcript import CommandResult, Turn
+
+    if isinstance(owner, CommandResult) and not owner.ok:
+        output = _tail(owner.stderr) or _tail(owner.stdout)
+        exited = f"{_show(owner.command)} exited with {owner.exit_code}"
+        return f"{exited}: {output}" if output else exited
+    if isinstance(owner, Turn) and owner.status == "failed":
+        return f"the turn failed: {_tail(owner.error or 'no reason given')}"
+    return ""
+
+
+def _tail(text: str) -> str:
+    text = text.strip()
+    return text if len(text) <= TAIL_LENGTH else f"…{text[1 - TAIL_LENGTH :]}"
 
 
 def _show(value: Any) -> str:

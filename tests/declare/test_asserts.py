@@ -65,6 +65,60 @@ def test_an_assert_that_fails_shows_both_sides(project: Any, statement: str, lab
     assert failed == [AssertFailure(label=label, message=message, line=5)]
 
 
+RESULT = "from reeval.schema.transcript import CommandResult, Turn\n"
+
+
+@pytest.mark.parametrize(
+    ("statement", "message"),
+    [
+        ("assert CommandResult(command='make', exit_code=2, stderr='no rule\\n').ok", "'make' exited with 2: no rule"),
+        (
+            "assert CommandResult(command='make', exit_code=2, stdout='said').ok, 'why'",
+            "why: 'make' exited with 2: said",
+        ),
+        ("assert CommandResult(command='make', exit_code=-9).ok", "'make' exited with -9"),
+        ("assert CommandResult(command='make', exit_code=2).exit_code == 0", "2 == 0; 'make' exited with 2"),
+        ("assert CommandResult(command='make', exit_code=0).stdout", "got ''"),
+        ("assert Turn(prompt='x', status='failed', error='crashed').message", "got ''; the turn failed: crashed"),
+        ("assert Turn(prompt='x').message", "got ''"),
+    ],
+)
+def test_an_attribute_of_a_command_or_turn_that_failed_says_why(project: Any, statement: str, message: str) -> None:
+    _, failed = outcome(project, statement, before=RESULT)
+    assert failed is not None
+    assert [failure.message for failure in failed] == [message]
+
+
+def test_the_end_of_a_long_error_is_shown(project: Any) -> None:
+    statement = "assert CommandResult(command='make', exit_code=1, stderr='x' * 10_000 + 'the reason').ok"
+    _, failed = outcome(project, statement, before=RESULT)
+    assert failed is not None
+    assert failed[0].message.endswith("xthe reason")
+    assert len(failed[0].message) < 450
+
+
+def test_what_an_attribute_is_of_is_evaluated_once(project: Any) -> None:
+    _, failed = outcome(
+        project,
+        """\
+        seen = []
+        class Box:
+            @property
+            def full(self):
+                seen.append("full")
+                return True
+        def box():
+            seen.append("box")
+            return Box()
+        assert box().full
+        assert box().full is True
+        if seen != ["box", "full"] * 2:
+            raise ValueError(seen)
+        """,
+    )
+    assert failed == []
+
+
 def test_sides_are_evaluated_once_and_in_order(project: Any) -> None:
     _, failed = outcome(
         project,

@@ -8,7 +8,12 @@
         passed(label, line)
         del a, b
     else:
-        raise failed(label, line, "==", (a, b), message)
+        raise failed(label, line, "==", (a, b), (), message)
+
+``assert result.ok`` keeps what the attribute is of as well, which often knows more than the value::
+
+    owner = result
+    a = owner.ok
 
 It stands in the compiled code as ``if``, so it works under ``-O`` as well.
 """
@@ -29,6 +34,7 @@ PASSED = "@reeval_passed"
 FAILED = "@reeval_failed"
 """The one that makes the error of a failing assert."""
 
+_OWNER = "@reeval_owner"
 _BLOCKS = ("body", "orelse", "finalbody", "handlers", "cases")
 _OPERATORS: dict[type[ast.cmpop], str] = {
     ast.Eq: "==",
@@ -92,14 +98,20 @@ def _replacement(statement: ast.stmt, lines: Sequence[bytes], filename: str) -> 
     make = _Maker(statement)
     names = [f"@reeval_{index}" for index, _ in enumerate(sides)]
     loads = [make.load(name) for name in names]
+    owners: list[tuple[str, ast.expr]] = []
+    if isinstance(first := sides[0], ast.Attribute):
+        owners = [(_OWNER, first.value)]
+        sides[0] = make.attribute(_OWNER, first.attr)
     held = make.compare(loads[0], operators[0], loads[1]) if operators else loads[0]
     about = [make.constant(squeezed(lines, test)), make.constant(statement.lineno)]
     seen = [make.constant(_OPERATORS[type(operators[0])] if operators else ""), make.tuple(loads)]
+    seen.append(make.tuple([make.load(name) for name, _ in owners]))
+    assigned = [*owners, *zip(names, sides, strict=True)]
     return [
-        *(make.assign(name, side) for name, side in zip(names, sides, strict=True)),
+        *(make.assign(name, side) for name, side in assigned),
         make.branch(
             held,
-            [make.run(make.call(PASSED, about)), make.forget(names)],
+            [make.run(make.call(PASSED, about)), make.forget([name for name, _ in assigned])],
             [make.throw(make.call(FAILED, [*about, *seen, *([statement.msg] if statement.msg else [])]))],
         ),
     ]
@@ -121,6 +133,9 @@ class _Maker:
 
     def load(self, name: str) -> ast.expr:
         return ast.Name(name, ast.Load(), **self._at)
+
+    def attribute(self, name: str, attribute: str) -> ast.expr:
+        return ast.Attribute(self.load(name), attribute, ast.Load(), **self._at)
 
     def tuple(self, items: list[ast.expr]) -> ast.expr:
         return ast.Tuple(items, ast.Load(), **self._at)
