@@ -42,6 +42,58 @@ async def counts(c):
     assert [check.status for check in record.checks] == [CheckStatus.MISMATCHED, CheckStatus.MATCHED]
 
 
+def test_what_a_call_leads_to_is_asked_for_after_await(stage: Stage) -> None:
+    record = stage.record("""
+@evaluate("forgets")
+async def forgets(c):
+    turn = c.send("Do it.")
+    c.check(turn.message, includes("Done"))
+""")
+    assert record.outcome == Outcome.ERROR
+    assert (
+        reason(record)
+        == "AttributeError: c.send on line 5 has no 'message' before it is awaited; write `await c.send(…)`"
+    )
+
+
+def test_a_call_is_what_asyncio_takes_for_a_coroutine(stage: Stage) -> None:
+    record = stage.record("""
+import asyncio
+import inspect
+@evaluate("together")
+async def together(c):
+    call = c.send("Do it.")
+    assert inspect.isawaitable(call)
+    assert not hasattr(call, "cr_frame")
+    turn, done = await asyncio.gather(asyncio.create_task(call), c.exec("true"))
+    assert turn.message == "Done."
+""")
+    assert record.outcome == Outcome.PASS
+
+
+@pytest.mark.parametrize(
+    ("decorator", "body", "said"),
+    [
+        ('@evaluate("points")', "async def points(c):\n    c.check(1, equals(1)).score(2)", "scored=True"),
+        ('@evaluate("points")', "def points(c):\n    c.check(1, equals(1)).score(2)", "scored=True"),
+        (
+            '@evaluate("points", scored=True)',
+            "async def points(c):\n    c.check(1, equals(1)).optional()",
+            "drop .optional()",
+        ),
+        (
+            '@evaluate("points", scored=True)',
+            "def points(c):\n    c.check(1, equals(1)).optional()",
+            "drop .optional()",
+        ),
+    ],
+)
+def test_a_handle_says_which_eval_has_what_it_is_asked_for(stage: Stage, decorator: str, body: str, said: str) -> None:
+    record = stage.record(f"{decorator}\n{body}\n")
+    assert record.outcome == Outcome.ERROR
+    assert said in reason(record)
+
+
 def test_a_failed_assert_is_a_failed_check_from_a_helper_too(stage: Stage) -> None:
     (stage.root / "evals").mkdir()
     (stage.root / "evals" / "helper.py").write_text("def positive(number):\n    assert number > 0, 'not positive'\n")

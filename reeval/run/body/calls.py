@@ -124,6 +124,10 @@ class Call(Coroutine[Any, Any, T_co], Generic[T_co]):
     def __str__(self) -> str:
         return f"{self.name} on line {self.line}" if self.line else self.name
 
+    def __getattr__(self, name: str) -> NoReturn:
+        # An AttributeError: asyncio and inspect ask a coroutine with hasattr what it is.
+        raise AttributeError(f"{self} has no {name!r} before it is awaited; write `await {self.name}(…)`")
+
     def __await__(self) -> Generator[Any, Any, T_co]:
         if self.begun:
             raise UsageError(f"{self} was awaited twice; keep its result in a variable")

@@ -85,6 +85,11 @@ class _Optional(_Deciding):
         self._entry.optional()
         return self
 
+    # No protocol of ``authoring`` has it: type checkers refuse the call before it runs.
+    def score(self, *_points: object) -> NoReturn:
+        """Refuse points."""
+        raise UsageError("points belong to a scored eval, @evaluate(…, scored=True); drop .score() or make it one")
+
 
 class _Scored(_Deciding):
     __slots__ = ()
@@ -93,6 +98,11 @@ class _Scored(_Deciding):
         """Contribute points."""
         self._entry.score(points)
         return self
+
+    # As above.
+    def optional(self) -> NoReturn:
+        """Refuse what says nothing here."""
+        raise UsageError("in a scored eval nothing decides without .gate(); drop .optional()")
 
 
 class Handle(_Awaited, _Optional):
