@@ -30,7 +30,9 @@ MaxConcurrent = Annotated[
 DryRun = Annotated[bool, typer.Option("--dry-run", help="Show exactly what would run, and start nothing.")]
 FailFast = Annotated[bool, typer.Option("--fail-fast", "-x", help="Stop at the first attempt that does not pass.")]
 MaxFailures = Annotated[int | None, typer.Option("--max-failures", min=1, metavar="N", help="Stop after this many.")]
-LastFailed = Annotated[bool, typer.Option("--last-failed", help="Only the evals that did not pass in the last run.")]
+LastFailed = Annotated[
+    bool, typer.Option("--last-failed", help="Only the evals that failed or are undecided in the last run.")
+]
 Resume = Annotated[
     str | None, typer.Option("--resume", metavar="[RUN]", help="Go on with an interrupted run; default the last.")
 ]

@@ -73,17 +73,12 @@ def make_plan(project: Project, selection: Selection) -> Plan:
 
 
 def _failed_evals(project: Project) -> tuple[str, ...]:
-    """Return the ids of the evals of the last run that have an attempt which neither passed nor was skipped."""
+    """Return the ids of the evals of the last run of which a gate does not hold or is undecided."""
     from reeval.record.compile import load_record
-    from reeval.schema.record import Outcome
+    from reeval.report.screen.evidence import is_open
 
     record = load_record(project.store.find("last"))
-    fine = {Outcome.PASS, Outcome.SKIPPED}
-    failed = tuple(
-        one.id
-        for one in record.evals
-        if any(it.verdict == "fail" or it.outcome not in {*fine, Outcome.SCORED} for it in one.attempts)
-    )
+    failed = tuple(one.id for one in record.evals if is_open(one))
     if not failed:
         raise UsageError(f"--last-failed: nothing failed in run {record.run_id}; leave it out to run everything")
     return failed

@@ -1,4 +1,8 @@
-"""How does a CI system read a run? ``--junit FILE``: a suite for each eval file, a test case for each attempt."""
+"""How does a CI system read a run? ``--junit FILE``: a suite for each eval file, a test case for each attempt.
+
+An attempt that did not pass but decides nothing is a skipped case with the reason: as a failure it would turn a run red
+that exits with 0, and as a pass it would lie.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +16,7 @@ from typing import TextIO
 from xml.sax.saxutils import escape, quoteattr
 
 from reeval.errors import RecordError
-from reeval.report.screen.evidence import RunReader, checks_of, is_failing
+from reeval.report.screen.evidence import RunReader, checks_of, is_failing, silent_of
 from reeval.report.screen.failures import Page, failure_lines, headline
 from reeval.schema.record import AttemptEntry, EvalRecord, Outcome, RunRecord
 
@@ -55,9 +59,11 @@ def junit_lines(record: RunRecord, reader: RunReader) -> Iterator[str]:
         for planned in evals:
             if planned.mode != "run":
                 yield from _listed(planned)
+            kinds = _kinds(planned)
             for entry in planned.attempts:
-                detailed += is_failing(entry)
-                yield from _case(planned, entry, reader if detailed <= DETAILED else None)
+                kind = kinds.get(entry.attempt)
+                detailed += kind in {"failure", "error"}
+                yield from _case(planned, entry, kind, reader if detailed <= DETAILED else None)
         yield "</testsuite>"
     yield "</testsuites>"
 
@@ -65,7 +71,7 @@ def junit_lines(record: RunRecord, reader: RunReader) -> Iterator[str]:
 def _counts(evals: Sequence[EvalRecord]) -> str:
     entries = [entry for planned in evals for entry in planned.attempts]
     listed = sum(planned.mode != "run" for planned in evals)
-    kinds = [_kind(entry) for entry in entries]
+    kinds = [kind for planned in evals for kind in _kinds(planned).values()]
     numbers = {
         "tests": len(entries) + listed,
         "failures": kinds.count("failure"),
@@ -76,12 +82,18 @@ def _counts(evals: Sequence[EvalRecord]) -> str:
     return " ".join(f'{name}="{value}"' for name, value in numbers.items())
 
 
-def _kind(entry: AttemptEntry) -> str | None:
-    if entry.outcome is Outcome.ERROR:
-        return "error"
-    if entry.outcome is Outcome.SKIPPED:
-        return "skipped"
-    return "failure" if is_failing(entry) else None
+def _kinds(planned: EvalRecord) -> dict[str, str]:
+    """Return what each attempt that is no plain pass is to JUnit."""
+    silent = {entry.attempt for entry in silent_of(planned)}
+    kinds = {}
+    for entry in planned.attempts:
+        if entry.outcome is Outcome.ERROR:
+            kinds[entry.attempt] = "error"
+        elif entry.outcome is Outcome.SKIPPED or entry.attempt in silent:
+            kinds[entry.attempt] = "skipped"
+        elif is_failing(entry):
+            kinds[entry.attempt] = "failure"
+    return kinds
 
 
 def _listed(planned: EvalRecord) -> Iterator[str]:
@@ -90,14 +102,14 @@ def _listed(planned: EvalRecord) -> Iterator[str]:
     yield "</testcase>"
 
 
-def _case(planned: EvalRecord, entry: AttemptEntry, reader: RunReader | None) -> Iterator[str]:
-    kind = _kind(entry)
+def _case(planned: EvalRecord, entry: AttemptEntry, kind: str | None, reader: RunReader | None) -> Iterator[str]:
     name = f"{planned.name} @ {entry.attempt}"
     yield _opening(planned, name, entry.duration, closed=kind is None)
     if kind is None:
         return
     if kind == "skipped":
-        yield f"<skipped message={_attribute(entry.reason or '')}/>"
+        reason = "it did not pass, which decides nothing here" if is_failing(entry) else entry.reason or ""
+        yield f"<skipped message={_attribute(reason)}/>"
     else:
         yield from _details(kind, entry, reader)
     yield "</testcase>"

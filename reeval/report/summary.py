@@ -23,8 +23,8 @@ from reeval.report.answers import SHOWN_ANSWERS, answers_to, facts_of, sides_of
 from reeval.report.pictures.bars import lifts_of, picture_of
 from reeval.report.screen.blocks import reading, status
 from reeval.report.screen.compares import lift_text, said_of
-from reeval.report.screen.ending import next_commands
-from reeval.report.screen.evidence import RunReader, attempt_key, is_failing
+from reeval.report.screen.ending import next_commands, silent_text
+from reeval.report.screen.evidence import RunReader, attempt_key, failing_of
 from reeval.report.screen.failures import Page, failure_lines
 from reeval.report.screen.numbers import count, dollars, moment, number, seconds
 from reeval.report.screen.passes import cell_passes
@@ -102,6 +102,7 @@ def summary_text(record: RunRecord, failures: Sequence[AttemptRecord], reader: R
         picture=picture and {"file": PICTURE, "said": picture.summary},
         asked=asked[:_ASKED],
         hidden_asked=max(0, len(asked) - _ASKED),
+        silent=silent_text(record),
         sections=list(_sections(record, failures, reader)),
         remarks="\n".join([*record.remarks, *record.notes, *record.dropped]),
         commands="\n".join([*(command for _, command in next_commands(record, failures)), _again(record)]),
@@ -201,7 +202,7 @@ def _totals(record: RunRecord) -> list[tuple[str, str]]:
         ("attempts", counts.planned),
         ("passed", counts.passed),
         ("scored", counts.scored),
-        ("failed", counts.failed),
+        ("failed" if record.exit_code else "did not pass", counts.failed),
         ("to review", counts.review),
         ("errors", counts.error),
         ("skipped", counts.skipped),
@@ -276,7 +277,7 @@ class _Section:
 
 
 def _sections(record: RunRecord, failures: Sequence[AttemptRecord], reader: RunReader | None) -> Iterator[_Section]:
-    entries = [entry for planned in record.evals for entry in planned.attempts if is_failing(entry)]
+    entries = [entry for planned in record.evals for entry in failing_of(planned)]
     errors = sum(entry.outcome is Outcome.ERROR for entry in entries)
     page = Page(reader=reader)
     for title, outcome, total in (("Failures", "fail", len(entries) - errors), ("Errors", "error", errors)):

@@ -5,12 +5,15 @@ from __future__ import annotations
 import pytest
 
 from reeval.report.screen.ending import blocks, header, next_commands, screen, totals
+from reeval.report.screen.evidence import failing_of, is_open, load_failures
 from reeval.report.screen.failures import Page
 from reeval.report.screen.ink import PLAIN
 from reeval.report.text import width
-from reeval.schema.record import Outcome, RunRecord, RunState
+from reeval.schema.record import GateResult, Outcome, RunRecord, RunState
+from reeval.schema.recorded.lifts import LiftRecord
 from tests.report.records import (
     HOSTILE,
+    Reader,
     cell,
     entry,
     errored_attempt,
@@ -79,6 +82,45 @@ def test_the_last_screen_of_a_run_that_goes_well_is_short() -> None:
         "1 passed in 0.40 s",
         "record  .reeval/runs/20261130-142501-x7f3/",
     ]
+
+
+def test_misses_that_decide_nothing_are_no_failures() -> None:
+    control = cell("terse/bare/fake", role="control", failed=2, gate=gate(rule="none", holds=None))
+    variant = cell("terse/full/fake", role="variant", passed=2)
+    misses = [entry(f"terse/bare/fake[{case}]#1", Outcome.FAIL) for case in "ab"]
+    record = run(evaluated("greets", control, variant, attempts=misses))
+    assert load_failures(record, Reader()) == []
+    assert screen(record, [], Page(), elapsed=1.0, place=None)[-4:] == [
+        "",
+        "2 passed, 2 did not pass in 1.0 s",
+        "2 attempts that decide nothing did not pass",
+        "look closer  reeval show 'evals/greet.eval.py::greets@terse/bare/fake[a]#1'",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("rule", "failing"),
+    [
+        (gate(rule="pass_rate", minimum=0.5, holds=True), ["terse/-/fake#2"]),
+        (gate(rule="none", holds=None), ["terse/-/fake#2"]),
+        (gate(holds=False), ["terse/-/fake#1", "terse/-/fake#2"]),
+        (gate(holds=None, undecided=True), ["terse/-/fake#1", "terse/-/fake#2"]),
+    ],
+)
+def test_errors_are_always_shown_and_fails_where_their_gate_does_not_hold(rule: GateResult, failing: list[str]) -> None:
+    entries = [entry(outcome=Outcome.FAIL), entry("terse/-/fake#2", Outcome.ERROR), entry("terse/-/fake#3")]
+    one = evaluated("x", cell(passed=1, failed=1, error=1, gate=rule), attempts=entries)
+    assert [entry.attempt for entry in failing_of(one)] == failing
+
+
+def test_the_misses_of_a_variant_are_failures_where_its_lift_is_too_small() -> None:
+    control = cell("terse/bare/fake", role="control", failed=1, gate=gate(rule="none", holds=None))
+    variant = cell("terse/full/fake", role="variant", failed=1, gate=gate(rule="pass_rate", minimum=0.0))
+    sides = [entry("terse/bare/fake#1", Outcome.FAIL), entry("terse/full/fake#1", Outcome.FAIL)]
+    lift = LiftRecord(variant="full", control="bare", min_lift=0.1, holds=False)
+    one = evaluated("x", control, variant, attempts=sides, lifts=[lift])
+    assert [entry.attempt for entry in failing_of(one)] == ["terse/full/fake#1"]
+    assert is_open(one)
 
 
 def test_commands_are_never_cut_on_a_narrow_terminal() -> None:

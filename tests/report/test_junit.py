@@ -84,15 +84,26 @@ def test_any_text_makes_a_document_that_parses() -> None:
 
 
 def test_a_failed_verdict_is_a_failure() -> None:
-    one = evaluated("x", cell(scored=1), attempts=[entry(outcome=Outcome.SCORED, verdict="fail")], kind="scored")
+    side = cell(scored=1, gate=gate(holds=False))
+    one = evaluated("x", side, attempts=[entry(outcome=Outcome.SCORED, verdict="fail")], kind="scored")
     record = failed_attempt()
     assert sum(line.startswith("<failure") for line in junit_lines(run(one, kind="scored"), Reader(record))) == 1
+
+
+def test_a_miss_that_decides_nothing_is_skipped_with_the_reason() -> None:
+    sides = (cell("terse/bare/fake", failed=1, gate=gate(rule="none", holds=None)), cell("terse/full/fake", passed=1))
+    one = evaluated(
+        "x", *sides, attempts=[entry("terse/bare/fake#1", Outcome.FAIL), entry("terse/full/fake#1", Outcome.PASS)]
+    )
+    lines = list(junit_lines(run(one), Reader()))
+    assert 'tests="2" failures="0" errors="0" skipped="1"' in lines[1]
+    assert lines.count('<skipped message="it did not pass, which decides nothing here"/>') == 1
 
 
 def test_details_are_bounded_and_passing_attempts_are_never_read() -> None:
     many = [entry(f"terse/-/fake#{index}", Outcome.FAIL, reason="timeout") for index in range(DETAILED + 10)]
     reader = Reader(failed_attempt(checks=[], log=""))
-    one = evaluated("x", cell(failed=1), attempts=[entry("terse/-/fake#9999"), *many])
+    one = evaluated("x", cell(failed=1, gate=gate(holds=False)), attempts=[entry("terse/-/fake#9999"), *many])
     lines = list(junit_lines(run(one), reader))
     assert len(reader.read) == DETAILED
     assert lines.count('<failure message="timeout"/>') == 10

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from reeval.errors import ExitCode
 from reeval.report.screen.blocks import Status, block, status
 from reeval.report.screen.compares import pooled_lines
-from reeval.report.screen.evidence import attempt_key
+from reeval.report.screen.evidence import attempt_key, silent_of
 from reeval.report.screen.failures import Page, failure_sections
 from reeval.report.screen.ink import Ink
 from reeval.report.screen.numbers import dollars, plural, seconds
@@ -17,7 +17,7 @@ from reeval.report.text import escape, width, wrap
 from reeval.schema.plan import Plan
 from reeval.schema.record import AttemptRecord, EvalRecord, Outcome, RunRecord, RunStart, RunState
 
-__all__ = ["SHOWN_BLOCKS", "blocks", "ending", "header", "next_commands", "screen", "totals"]
+__all__ = ["SHOWN_BLOCKS", "blocks", "ending", "header", "next_commands", "screen", "silent_text", "totals"]
 
 SHOWN_BLOCKS = 60
 """Blocks of evals that went well, when there are many; what went wrong is always shown."""
@@ -59,12 +59,13 @@ def _spaced(lines: list[str], before: list[str]) -> list[str]:
 def totals(record: RunRecord, elapsed: float | None, page: Page) -> list[str]:
     """``12 passed, 1 failed, 1 error in 3.2 s · $0.12``."""
     counts = record.totals
+    failed = ("failed", "failed") if record.exit_code else ("did not pass", None)
     said: list[tuple[str, str | None]] = [
         (f"{amount:,} {noun}", word)
         for amount, noun, word in (
             (counts.passed, "passed", "passed"),
             (counts.scored, "scored", "scored"),
-            (counts.failed, "failed", "failed"),
+            (counts.failed, *failed),
             (counts.review, "to review", "review"),
             (counts.error, "error" if counts.error == 1 else "errors", "error"),
             (counts.skipped, "skipped", "skipped"),
@@ -91,11 +92,18 @@ def _verdict(record: RunRecord) -> str | None:
     return None
 
 
+def silent_text(record: RunRecord) -> str:
+    """Say how many attempts did not pass and decide nothing; empty when none did."""
+    amount = sum(1 for planned in record.evals for _ in silent_of(planned))
+    if not amount:
+        return ""
+    return f"{plural(amount, 'attempt')} that {'decides' if amount == 1 else 'decide'} nothing did not pass"
+
+
 def next_commands(record: RunRecord, failures: Sequence[AttemptRecord]) -> list[tuple[str, str]]:
     """Return what one may want to run next, and what for."""
     commands: list[tuple[str, str]] = []
-    if failures:
-        key = attempt_key(failures[0].eval, failures[0].attempt)
+    if (key := _worth_a_look(record, failures)) is not None:
         commands.append(("look closer", f"reeval show {shlex.quote(key)}"))
     if record.state in {RunState.INTERRUPTED, RunState.FAILED}:
         commands.append(("go on", f"reeval run --resume {record.run_id}"))
@@ -104,6 +112,13 @@ def next_commands(record: RunRecord, failures: Sequence[AttemptRecord]) -> list[
     if record.totals.error and record.state is RunState.COMPLETED:
         commands.append(("again, errors", f"reeval run --retry-errors {record.run_id}"))
     return commands
+
+
+def _worth_a_look(record: RunRecord, failures: Sequence[AttemptRecord]) -> str | None:
+    if failures:
+        return attempt_key(failures[0].eval, failures[0].attempt)
+    silent = (attempt_key(planned.id, entry.attempt) for planned in record.evals for entry in silent_of(planned))
+    return next(silent, None)
 
 
 def ending(
@@ -116,6 +131,7 @@ def ending(
         if section:
             lines += [*section, ""]
     lines += totals(record, elapsed, page)
+    lines += [page.ink("dim", line) for line in wrap(silent_text(record), page.cells) if line]
     if (verdict := _verdict(record)) is not None:
         lines.append(page.ink("yellow", verdict))
     rows = [("record", place)] if place else []

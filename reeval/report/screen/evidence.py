@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
+from itertools import chain
 from typing import Protocol
 
 from reeval.errors import RecordError
@@ -24,10 +25,13 @@ __all__ = [
     "attempt_key",
     "checks_of",
     "diff_of",
+    "failing_of",
     "is_failing",
+    "is_open",
     "judgments_of",
     "load_failures",
     "log_of",
+    "silent_of",
     "turns_of",
 ]
 
@@ -75,15 +79,54 @@ def is_failing(entry: AttemptEntry | AttemptRecord) -> bool:
     return entry.outcome in {Outcome.FAIL, Outcome.ERROR, Outcome.REVIEW}
 
 
-def _failing(evals: Sequence[EvalRecord]) -> Iterator[AttemptEntry]:
-    for planned in evals:
-        yield from filter(is_failing, planned.attempts)
+def is_open(planned: EvalRecord) -> bool:
+    """Say whether a gate of an eval, or a lift that it asks for, does not hold or is undecided."""
+    gates = any(cell.gate.holds is False or cell.gate.undecided for cell in planned.cells)
+    return gates or _open_lift(planned)
+
+
+def _open_lift(planned: EvalRecord) -> bool:
+    return any(lift.holds is False or lift.undecided for lift in planned.lifts)
+
+
+def failing_of(planned: EvalRecord) -> Iterator[AttemptEntry]:
+    """Yield the attempts that failed: errors, and those of a cell whose gate does not hold or is undecided.
+
+    A control's misses, or those that a pass rate allows for, are no failures: the run passes with them.
+    """
+    silent = _silent_cells(planned)
+    for entry in filter(is_failing, planned.attempts):
+        if entry.outcome is Outcome.ERROR or _cell_of(entry) not in silent:
+            yield entry
+
+
+def silent_of(planned: EvalRecord) -> Iterator[AttemptEntry]:
+    """Yield the attempts that did not pass and decide nothing."""
+    silent = _silent_cells(planned)
+    for entry in filter(is_failing, planned.attempts):
+        if entry.outcome is not Outcome.ERROR and _cell_of(entry) in silent:
+            yield entry
+
+
+def _silent_cells(planned: EvalRecord) -> set[str]:
+    """Return the keys of the cells whose gate holds or only reports, so that no attempt of theirs is to blame."""
+    lift = _open_lift(planned)
+    return {
+        cell.key
+        for cell in planned.cells
+        if not (cell.gate.holds is False or cell.gate.undecided or (lift and cell.role != "control"))
+    }
+
+
+def _cell_of(entry: AttemptEntry) -> str:
+    """``terse/plain/fake[case]#1`` → ``terse/plain/fake``; words of an id hold neither sign."""
+    return entry.attempt.partition("#")[0].partition("[")[0]
 
 
 def load_failures(record: RunRecord, reader: RunReader, limit: int = SHOWN_FAILURES) -> list[AttemptRecord]:
     """Read the first ``limit`` failing attempts of a run, and no other line of its journal."""
     found: list[AttemptRecord] = []
-    for entry in _failing(record.evals):
+    for entry in chain.from_iterable(map(failing_of, record.evals)):
         if len(found) == limit:
             break
         found.append(reader.attempt_at(*entry.line))

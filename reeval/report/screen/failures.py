@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from reeval.report.screen.evidence import RunReader, checks_of, is_failing, log_of, turns_of
+from reeval.report.screen.evidence import RunReader, checks_of, failing_of, log_of, turns_of
 from reeval.report.screen.ink import PLAIN, Ink
 from reeval.report.screen.numbers import number, seconds
 from reeval.report.text import bounded, one_line
@@ -193,7 +193,7 @@ def failure_sections(
     titles = {planned.id: planned.title for planned in evals}
     errors = [record for record in failures if record.outcome is Outcome.ERROR]
     failed = [record for record in failures if record.outcome is not Outcome.ERROR]
-    every = [entry for planned in evals for entry in planned.attempts if is_failing(entry)]
+    every = [entry for planned in evals for entry in failing_of(planned)]
     all_errors = sum(entry.outcome is Outcome.ERROR for entry in every)
     return (
         _section("failures", failed, len(every) - all_errors, titles, page),

@@ -36,7 +36,7 @@ from tests.report.records import (
 )
 
 NOBODY = Masker()
-RECORD = run(evaluated("greets by name", cell(passed=1, failed=1, gate=gate(holds=False))))
+RECORD = run(evaluated("greets by name", cell(passed=1, failed=1, gate=gate(holds=False))), exit_code=1)
 
 
 def told(verbosity: Verbosity) -> str:
