@@ -186,6 +186,7 @@ def _run(project: Project, job: _Job, request: Request) -> ExitCode:
         live=not request.debug,
         reader=run,
         done=len(job.done),
+        runs=os.path.relpath(project.store.runs),
     )
     try:
         reporter.run_started(job.plan, start, [*_facts(project, job.plan), *job.facts])

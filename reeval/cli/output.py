@@ -90,10 +90,11 @@ def make_reporter(
     as_json: bool = False,
     live: bool = True,
     done: int = 0,
+    runs: str = ".reeval/runs",
 ) -> JsonReporter | LiveReporter | PlainReporter:
     """Return who tells the run on stdout: events, a live block, or plain lines where no block can be. Close it.
 
-    ``done`` attempts of the plan have a record already (resume), and will not be told.
+    ``done`` attempts of the plan have a record already (resume), and will not be told. ``runs``: where records are.
     """
     out = sys.stdout
     if as_json:
@@ -104,10 +105,14 @@ def make_reporter(
     if live and verbosity != "quiet" and is_live(out):
         from reeval.report.live.terminal import LiveReporter
 
-        return LiveReporter(out, masker=masker, page=page, verbosity=verbosity, done=done)
+        live_block = LiveReporter(out, masker=masker, page=page, verbosity=verbosity, done=done)
+        live_block.runs = runs
+        return live_block
     from reeval.report.live.plain import PlainReporter
 
-    return PlainReporter(out, masker=masker, page=page, verbosity=verbosity, done=done)
+    plain = PlainReporter(out, masker=masker, page=page, verbosity=verbosity, done=done)
+    plain.runs = runs
+    return plain
 
 
 def print_lines(lines: Iterable[str], stream: TextIO | None = None) -> None:

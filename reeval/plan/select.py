@@ -34,9 +34,13 @@ class Selected:
 
 
 def project_path(argument: str, cwd: Path, root: Path) -> str:
-    """Return a ``PATH[::NAME]`` typed in ``cwd`` as it stands in ids: from the project's root, with ``/``."""
+    """Return a ``PATH[::NAME]`` typed in ``cwd`` as it stands in ids: from the project's root, with ``/``.
+
+    A path that is not there from ``cwd`` may be one that was copied from an id.
+    """
     path, separator, name = argument.partition("::")
-    absolute = (cwd / path).resolve()
+    there = (cwd / path).exists() or not (root / path).exists()
+    absolute = ((cwd if there else root) / path).resolve()
     try:
         relative = absolute.relative_to(root.resolve()).as_posix()
     except ValueError:

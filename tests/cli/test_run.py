@@ -282,6 +282,14 @@ def test_a_run_from_a_folder_of_the_project_is_recorded_at_its_root(shell: Shell
     assert inside.exit_code == 0, inside.stderr
     assert shell.record()["totals"]["passed"] == 3
     assert not (shell.root / "evals" / ".reeval").exists()
+    assert f"record  ../.reeval/runs/{shell.runs[-1].name}/" in inside.stdout.splitlines()
+
+
+def test_an_id_is_found_from_a_folder_of_the_project(shell: Shell) -> None:
+    inside = shell.run(
+        "run", "evals/mixed.eval.py::passes", "--dry-run", prefix=("env", "-C", str(shell.root / "evals"))
+    )
+    assert (inside.exit_code, inside.stderr) == (0, "")
 
 
 def test_a_dotenv_is_read_and_never_over_what_is_set(shell: Shell) -> None:

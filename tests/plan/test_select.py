@@ -215,6 +215,18 @@ def test_a_path_is_read_from_where_it_was_typed(tmp_path):
         project_path("../other", tmp_path, tmp_path)
 
 
+def test_a_path_copied_from_an_id_is_found_from_a_folder_too(tmp_path):
+    inner = tmp_path / "evals"
+    inner.mkdir()
+    (tmp_path / A).touch()
+    assert project_path(f"{A}::x", inner, tmp_path) == f"{A}::x"
+    assert project_path("evals", inner, tmp_path) == "evals"
+    assert project_path("evals/none.eval.py", inner, tmp_path) == "evals/evals/none.eval.py"
+    (inner / "evals").mkdir()
+    (inner / A).touch()
+    assert project_path(A, inner, tmp_path) == f"evals/{A}"
+
+
 def test_only_the_files_in_which_a_path_can_be_are_needed():
     files = (A, B, C)
     assert files_of((), files) == files

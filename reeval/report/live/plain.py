@@ -44,6 +44,8 @@ class PlainReporter:
     ) -> None:
         """``done`` attempts of the plan have a record already (resume), and will not be told."""
         self._done = done
+        self.runs = ".reeval/runs"
+        """Where records are, as one would type it."""
         self._page = page or Page(passing=verbosity == "verbose")
         self._verbosity = verbosity
         self._progress = Progress(total=0, began=time.monotonic())
@@ -90,7 +92,7 @@ class PlainReporter:
         if self._verbosity == "quiet":
             lines = [*blocks(record.evals, self._page), *totals(record, elapsed, self._page)]
         else:
-            place = f".reeval/runs/{record.run_id}/"
+            place = f"{self.runs}/{record.run_id}/"
             lines = ["", *screen(record, failures, self._page, elapsed=elapsed, place=place)]
         self._writer.write(lines, now=True)
 

@@ -58,6 +58,8 @@ class LiveReporter:
     ) -> None:
         """``done`` attempts of the plan have a record already (resume), and will not be told."""
         self._done = done
+        self.runs = ".reeval/runs"
+        """Where records are, as one would type it."""
         self._masker = masker
         self._page = page
         self._verbosity = verbosity
@@ -132,7 +134,7 @@ class LiveReporter:
         elapsed = time.monotonic() - self._progress.began
         page = self._sized()
         unseen = blocks([planned for planned in record.evals if planned.id not in self._folds.done], page)
-        place = f".reeval/runs/{record.run_id}/"
+        place = f"{self.runs}/{record.run_id}/"
         lines = ending(record, failures, page, elapsed=elapsed, place=place)
         self._writer.write([*unseen, "", *lines], now=True)
 
