@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Annotated
 
@@ -9,6 +10,7 @@ import typer
 
 from reeval.cli.arguments import Kind, Paths, Profile
 from reeval.cli.output import guarded, make_page, print_lines
+from reeval.errors import PlanError
 
 if TYPE_CHECKING:
     from reeval.cli.project import Project
@@ -17,6 +19,7 @@ if TYPE_CHECKING:
 
 __all__ = ["check"]
 
+_KINDS: tuple[EvalKind, ...] = ("pass-fail", "scored")
 Json = Annotated[bool, typer.Option("--json", help="One JSON object.")]
 
 
@@ -43,16 +46,19 @@ def check(paths: Paths = None, kind: Kind = None, profile: Profile = None, as_js
     """
     from reeval.cli.project import open_project
 
-    plans = _plans(open_project(), paths, kind, profile)
+    plans, about = _plans(open_project(), paths, kind, profile)
     counts = _counts(plans)
-    notes = [note for plan in plans for note in _notes(plan)]
+    notes = [*about, *(note for plan in plans for note in _notes(plan))]
     print_lines([_as_json(counts, notes)] if as_json else _lines(counts, notes))
 
 
-def _plans(project: Project, paths: list[str] | None, kind: EvalKind | None, profile: str | None) -> list[Plan]:
-    """Plan the selection; and the other kind as well, where only the config's ``kind`` left it out."""
+def _plans(
+    project: Project, paths: list[str] | None, kind: EvalKind | None, profile: str | None
+) -> tuple[list[Plan], list[str]]:
+    """Plan the selection, and the other kind as well where no flag left it out; return what to say about that too."""
     from reeval.cli.select import collect, typed_paths
     from reeval.plan.build import build_plan
+    from reeval.plan.select import MixedKindsError
     from reeval.schema.plan import Selection
 
     typed = typed_paths(project, paths)
@@ -61,10 +67,27 @@ def _plans(project: Project, paths: list[str] | None, kind: EvalKind | None, pro
     def plan(kind: EvalKind | None) -> Plan:
         return build_plan(files, project.config, Selection(paths=typed, kind=kind, profile=profile), project.catalog)
 
-    first = plan(kind)
+    try:
+        first = plan(kind)
+    except MixedKindsError:
+        return _both(plan), ["there are pass-fail and scored evals: a run takes one kind, chosen by --kind or a path"]
     if not first.left_out or kind is not None:
-        return [first]
-    return [first, plan("scored" if first.kind == "pass-fail" else "pass-fail")]
+        return [first], []
+    return [first, plan("scored" if first.kind == "pass-fail" else "pass-fail")], []
+
+
+def _both(plan: Callable[[EvalKind], Plan]) -> list[Plan]:
+    """Plan each kind; raise one ``PlanError`` with the problems of both."""
+    plans: list[Plan] = []
+    problems: dict[str, None] = {}
+    for kind in _KINDS:
+        try:
+            plans.append(plan(kind))
+        except PlanError as error:
+            problems |= dict.fromkeys(str(error).splitlines())
+    if problems:
+        raise PlanError("\n".join(problems))
+    return plans
 
 
 def _counts(plans: list[Plan]) -> list[_FileCount]:

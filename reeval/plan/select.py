@@ -16,10 +16,14 @@ from reeval.plan.nearest import hint, nearest
 from reeval.schema.plan import Selection
 from reeval.schema.spec import EvalKind
 
-__all__ = ["Selected", "files_of", "project_path", "select"]
+__all__ = ["MixedKindsError", "Selected", "files_of", "project_path", "select"]
 
 _SHOWN = 20
 _KINDS: tuple[EvalKind, ...] = get_args(EvalKind)
+
+
+class MixedKindsError(SelectionError):
+    """A selection holds evals of both kinds, and nothing says which a run is to have."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -63,7 +67,7 @@ def files_of(paths: Sequence[str], files: Sequence[str]) -> tuple[str, ...]:
 def select(candidates: Sequence[Candidate], selection: Selection, config: Config) -> Selected:
     """Return the evals that ``selection`` and its profile ask for.
 
-    Raises ``SelectionError`` when they are none, or of both kinds and nothing says which.
+    Raises ``SelectionError`` when they are none, ``MixedKindsError`` when both kinds are there and nothing chooses.
     """
     profile = config.profiles[selection.profile].select if selection.profile else ProfileSelect()
     asked = Selection(
@@ -190,7 +194,7 @@ def _kind(chosen: Sequence[Candidate], asked: EvalKind | None, configured: EvalK
         return kinds.pop()
     if not kinds or configured:
         return configured or _KINDS[0]
-    raise SelectionError(
+    raise MixedKindsError(
         "a run holds evals of one kind, and this selection has both:\n"
         + "".join(f"  {kind}: {_some(_ids(chosen, kind))}\n" for kind in _KINDS)
         + f'choose with --kind {_KINDS[0]} or --kind {_KINDS[1]}, a path, or kind = "{_KINDS[0]}" in {CONFIG_NAME}'

@@ -55,12 +55,28 @@ def test_both_kinds_are_planned_where_the_config_chooses_one(here: Path) -> None
     ]
 
 
-def test_a_mixed_selection_is_refused_with_nothing_on_stdout(here: Path) -> None:
+def test_evals_of_both_kinds_are_all_checked_and_a_run_needs_one_kind(here: Path) -> None:
     project(here, greet=EVAL, score=SCORED)
     done = reeval("check")
+    assert (done.exit_code, done.stderr) == (0, "")
+    *_, note, total = done.stdout.splitlines()
+    assert note == "note: there are pass-fail and scored evals: a run takes one kind, chosen by --kind or a path"
+    assert total == "2 evals, 4 attempts in 2 files: nothing is wrong"
+    assert reeval("check", "--kind", "scored").stdout.splitlines()[-1].startswith("1 eval, 3 attempts")
+
+
+def test_problems_of_both_kinds_are_told_at_once_and_each_once(here: Path) -> None:
+    unknown = CONFIG + '\n[harness.other]\nkind = "fake"\ndelays = 1\n'
+    broken = {
+        "greet": EVAL.replace('"greets by name"', '"greets by name", harness="nobody"'),
+        "score": SCORED.replace("runs=3", 'harness="no one"'),
+    }
+    project(here, config=unknown, **broken)
+    done = reeval("check")
     assert (done.exit_code, done.stdout) == (2, "")
-    assert "--kind" in done.stderr
-    assert reeval("check", "--kind", "scored").exit_code == 0
+    assert "evals/greet.eval.py:" in done.stderr
+    assert "evals/score.eval.py:" in done.stderr
+    assert done.stderr.count("delays") == 1
 
 
 def test_every_problem_is_told_at_once(here: Path) -> None:
@@ -76,6 +92,22 @@ def test_every_problem_is_told_at_once(here: Path) -> None:
     assert text.startswith("error: ")
     assert "evals/a.eval.py:" in text
     assert "evals/b.eval.py:" in text
+
+
+def test_files_of_every_selected_harness_are_looked_for(here: Path) -> None:
+    table = '[harness.{0}]\nkind = "command"\ncommand = "true"\nfiles = {{ "~/a.sh" = "missing-{0}" }}\n'
+    project(here, config=table.format("a") + table.format("b"), greet=EVAL)
+    done = reeval("check")
+    assert (done.exit_code, done.stdout) == (2, "")
+    assert done.stderr == (
+        "error: reeval.config.toml:1: [harness.a]: files: 'missing-a' cannot be read: No such file or directory; "
+        "correct its path\n"
+        "reeval.config.toml:5: [harness.b]: files: 'missing-b' cannot be read: No such file or directory; "
+        "correct its path\n"
+    )
+    (here / "missing-a").touch()
+    (here / "missing-b").touch()
+    assert reeval("check").exit_code == 0
 
 
 def test_a_path_narrows_what_is_checked(here: Path) -> None:

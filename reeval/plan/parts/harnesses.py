@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import MISSING, fields
 from typing import Any
 
+from reeval.errors import UserError
 from reeval.plan.config import CONFIG_NAME, Config
 from reeval.plan.nearest import hint
 from reeval.plan.parts.names import word
@@ -82,10 +83,20 @@ class Harnesses:
         if kind not in self._catalog.harnesses:
             self._problems.add(place, self._no_kind(name, kind, given="kind" in table))
             return None
-        self._check(name, table, self._catalog.harnesses[kind])
+        fine = self._check(name, table, self._catalog.harnesses[kind])
         common = {key: table[key] for key in _COMMON[1:] if key in table}
         own = {key: value for key, value in table.items() if key not in _COMMON}
-        return PlannedHarness(id=self._id(name, place), kind=kind, options=own, **common)
+        planned = PlannedHarness(id=self._id(name, place), kind=kind, options=own, **common)
+        if fine:
+            self._check_host(planned, place)
+        return planned
+
+    def _check_host(self, planned: PlannedHarness, place: str) -> None:
+        """Find what its options name on the host and is not there."""
+        try:
+            self.kind(planned).fingerprint(planned, self._config.root)
+        except UserError as error:
+            self._problems.add(place, str(error))
 
     def _no_kind(self, name: str, kind: str, *, given: bool) -> str:
         kinds = self._catalog.harnesses
@@ -95,10 +106,10 @@ class Harnesses:
             return f"harness {name!r} needs its kind, such as kind = {min(kinds, default='fake')!r}"
         return f"harness {name!r}: there is no kind {kind!r}; {hint(kind, kinds)}"
 
-    def _check(self, name: str, table: Mapping[str, Any], kind: HarnessKind) -> None:
-        """Hold the table's own keys to the kind's options; nothing to look at costs nothing."""
+    def _check(self, name: str, table: Mapping[str, Any], kind: HarnessKind) -> bool:
+        """Hold the table's own keys to the kind's options, and say whether they fit; none to look at cost nothing."""
         if table.keys() <= set(_COMMON) and not _required(kind.options):
-            return
+            return True
         from pydantic_core import ValidationError
 
         from reeval.plan.toml.options import options_form
@@ -112,6 +123,8 @@ class Harnesses:
             under = ("harness", name)
             for place, text in problems(error.errors(include_url=False), form, self._config.at, under=under):
                 self._problems.add(place, text)
+            return False
+        return True
 
     def _check_required(self, name: str, kind: HarnessKind, place: str) -> None:
         if required := _required(kind.options):
