@@ -203,6 +203,14 @@ def test_harnesses_in_different_sandboxes_make_no_pair(tmp_path):
     assert refusal(tmp_path, Question("Which?", across="harness"), config=config) == [
         (
             f"{FILE}:10: question 1 is across='harness', but this eval has no two cells that differ "
-            "in the harness alone; add another or drop across"
+            "in the harness alone: they also differ in the sandbox, fake and local; run all of them in one sandbox, "
+            "with isolation set in its [sandbox.NAME] table ([sandbox.local] without one), or drop across"
         )
     ]
+
+
+def test_harnesses_in_one_sandbox_make_pairs_as_the_refusal_advises(tmp_path):
+    config = MODEL + '[harness.a]\nkind = "fake"\n[harness.b]\nkind = "command"\ncommand = "x"\n'
+    one = config + '[sandbox.local]\nisolation = "require"\n'
+    (asked,) = planned(tmp_path, Question("Which?", across="harness"), config=one).questions
+    assert asked.count == 1

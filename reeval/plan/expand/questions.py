@@ -94,14 +94,21 @@ def _varied(
             left = "is dropped" if len(factors) == 1 else f"is not asked across {factor}"
             notes.append(f"{label} {left}: {by} leaves one {factor}")
         elif subject.cells:
-            one = f"is across={factor!r}, but this eval has {_what_there_is(factor, subject.cells)}"
-            problems.add(subject.place, f"{label} {one}; {_ADVICE[factor]}")
+            problems.add(subject.place, f"{label} is across={factor!r}, but {_no_pair(factor, subject.cells)}")
     return tuple(varied)
 
 
-def _what_there_is(factor: Factor, cells: Sequence[PlannedCell]) -> str:
-    values = {getattr(cell, factor) for cell in cells}
-    return f"one {factor}" if len(values) == 1 else f"no two cells that differ in the {factor} alone"
+def _no_pair(factor: Factor, cells: Sequence[PlannedCell]) -> str:
+    """Say why no two cells differ in ``factor`` alone, and what to do."""
+    if len({getattr(cell, factor) for cell in cells}) == 1:
+        return f"this eval has one {factor}; {_ADVICE[factor]}"
+    alone = f"this eval has no two cells that differ in the {factor} alone"
+    if len(sandboxes := list(dict.fromkeys(cell.sandbox for cell in cells))) == 1:
+        return f"{alone}; {_ADVICE[factor]}"
+    return (
+        f"{alone}: they also differ in the sandbox, {' and '.join(sandboxes)}; run all of them in one sandbox, with "
+        f"isolation set in its [sandbox.NAME] table ([sandbox.local] without one), or drop across"
+    )
 
 
 def _planned(question: Question, varied: tuple[Factor, ...], subject: Subject) -> PlannedQuestion:
