@@ -77,4 +77,4 @@ def _none(record: RunRecord, text: str) -> str:
     ids = [planned.id for planned in record.evals if planned.attempts][:1000]
     near = get_close_matches(text.rpartition("@")[0] or text, ids, n=3, cutoff=0.4) or ids[:3]
     there = f"; its evals: {', '.join(near)}{', …' if len(ids) > len(near) else ''}" if ids else "; it has no attempts"
-    return f"{text!r} is no attempt of run {record.run_id}{there}"
+    return f"{text!r} is no attempt of run {record.run_id}{there}; --run RUN looks in another run (`reeval runs`)"

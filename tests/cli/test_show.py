@@ -104,7 +104,8 @@ def test_a_text_that_names_nothing_says_what_there_is(root: Path) -> None:
     done = reeval("show", "greats by name@#1")
     assert (done.exit_code, done.stdout) == (2, "")
     assert done.stderr == (
-        f"error: 'greats by name@#1' is no attempt of run {run.id}; its evals: evals/greet.eval.py::greets by name\n"
+        f"error: 'greats by name@#1' is no attempt of run {run.id}; its evals: evals/greet.eval.py::greets by name; "
+        "--run RUN looks in another run (`reeval runs`)\n"
     )
 
 
