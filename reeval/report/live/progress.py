@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass, field
 
+from reeval.grade.asked.pairs import is_asked
 from reeval.grade.asked.tallies import answered_usage
 from reeval.report.screen.ink import Ink
-from reeval.report.screen.numbers import dollars, seconds
+from reeval.report.screen.numbers import dollars, plural, seconds
 from reeval.report.screen.table import flow
 from reeval.report.text import cut, one_line
 from reeval.schema.plan import PlannedAttempt
@@ -42,6 +43,10 @@ class Progress:
     """Attempts and pairs that a question was asked about."""
     waiting: int = 0
     """Attempts and pairs that wait to be asked about."""
+    asked: int = 0
+    """Questions about one attempt that are not answered; those about pairs are not counted before they wait."""
+    pairing: bool = False
+    """Pairs may have to be asked about."""
     cost: float | None = None
     cost_unknown: bool = False
     """An attempt did not say what it cost: the real cost is higher."""
@@ -59,6 +64,10 @@ class Progress:
         """An attempt ended."""
         self.running.pop(attempt.key, None)
         self.outcomes[record.outcome] += 1
+        if is_asked(record.outcome):
+            across = [bool(question.across) for question in attempt.eval.questions]
+            self.asked += across.count(False)
+            self.pairing = self.pairing or any(across)
         for spent in record.usage:
             self._spend(spent.usage)
 
@@ -70,6 +79,7 @@ class Progress:
         """A question was answered, or a model failed to."""
         self.answered += 1
         self.waiting = waiting
+        self.asked -= isinstance(record, AnswerRecord)
         self._spend(answered_usage(record))
 
     def _spend(self, usage: Usage) -> None:
@@ -85,12 +95,23 @@ class Progress:
             return None
         return elapsed / self.done * (self.total - self.done)
 
+    @property
+    def _asking(self) -> str | None:
+        """Say that attempts are over and models still answer: nothing else would move."""
+        if self.running or self.done < self.total:
+            return None
+        if (count := max(self.asked, self.waiting)) > 0:
+            return f"asking {plural(count, 'question')}"
+        return "asking questions" if self.pairing else None
+
     def facts(self, now: float) -> list[tuple[str, str | None]]:
         """Return short texts with the word that colors them: done, outcomes, elapsed, estimate, cost."""
         facts: list[tuple[str, str | None]] = [(f"{self.done:,} of {self.total:,} done", None)]
         if self.running:
             facts.append((f"{len(self.running)} running", "running"))
         facts += [(f"{self.outcomes[outcome]:,} {word}", word) for outcome, word in _WORDS if self.outcomes[outcome]]
+        if (asking := self._asking) is not None:
+            facts.append((asking, "running"))
         if self.answered:
             waiting = f", {self.waiting:,} waiting" if self.waiting else ""
             facts.append((f"{self.answered:,} answered{waiting}", None))

@@ -7,9 +7,11 @@ import pytest
 from reeval.report.live.progress import Progress, progress_lines
 from reeval.report.screen.ink import PLAIN
 from reeval.report.text import width
+from reeval.schema.plan import PlannedAttempt, PlannedQuestion, planned_attempts
 from reeval.schema.record import Outcome, SpenderUsage
+from reeval.schema.recorded.answers import AnswerRecord
 from reeval.usage import Usage
-from tests.report.records import HOSTILE, attempt, planned_attempt
+from tests.report.records import HOSTILE, attempt, plan, planned, planned_attempt
 
 
 def spent(cost: float | None) -> list[SpenderUsage]:
@@ -73,3 +75,41 @@ def test_a_cost_that_nobody_knows_is_not_shown() -> None:
     progress = Progress(total=2, began=0.0)
     progress.finish(planned_attempt(), attempt(usage=spent(None)))
     assert progress.facts(1.0) == [("1 of 2 done", None), ("1 pass", "pass"), ("1.0 s", None)]
+
+
+def asked_about(*across: tuple[str, ...]) -> list[PlannedAttempt]:
+    questions = tuple(PlannedQuestion(text="Why?", across=one, model="fake", state={}, count=2) for one in across)
+    return list(planned_attempts(plan(planned(runs=2, questions=questions))))
+
+
+def asking(progress: Progress) -> list[str]:
+    return [text for text, _ in progress.facts(101.0) if text.startswith("asking")]
+
+
+def test_the_block_says_that_only_questions_are_left() -> None:
+    first, second = asked_about(())
+    progress = Progress(total=2, began=100.0)
+    for one in (first, second):
+        progress.start(one, 100.0)
+    progress.finish(first, attempt())
+    assert asking(progress) == []
+    progress.finish(second, attempt())
+    assert asking(progress) == ["asking 2 questions"]
+    answer = AnswerRecord(eval=first.eval.id, attempt=first.id, question=1, text="Why?", model="fake")
+    progress.answer(answer, 0)
+    assert asking(progress) == ["asking 1 question"]
+    progress.answer(answer, 0)
+    assert asking(progress) == []
+
+
+def test_nothing_is_asked_about_an_attempt_that_broke() -> None:
+    progress = Progress(total=1, began=100.0)
+    progress.finish(asked_about(())[0], attempt(Outcome.ERROR))
+    assert asking(progress) == []
+
+
+def test_pairs_are_said_to_be_asked_about_before_their_number_is_known() -> None:
+    progress = Progress(total=2, began=100.0)
+    for one in asked_about(("harness",)):
+        progress.finish(one, attempt())
+    assert asking(progress) == ["asking questions"]
