@@ -28,6 +28,7 @@ from reeval.report.screen.evidence import RunReader, attempt_key, failing_of
 from reeval.report.screen.failures import Page, failure_lines
 from reeval.report.screen.numbers import count, dollars, moment, number, seconds
 from reeval.report.screen.passes import cell_passes
+from reeval.report.screen.points import lost_points
 from reeval.report.text import escape
 from reeval.schema.record import AttemptRecord, EvalRecord, Outcome, RunRecord, RunState
 from reeval.schema.recorded.answers import QuestionRecord
@@ -103,6 +104,7 @@ def summary_text(record: RunRecord, failures: Sequence[AttemptRecord], reader: R
         asked=asked[:_ASKED],
         hidden_asked=max(0, len(asked) - _ASKED),
         silent=silent_text(record),
+        lost=lost_points(record, reader),
         sections=list(_sections(record, failures, reader)),
         remarks="\n".join([*record.remarks, *record.notes, *record.dropped]),
         commands="\n".join([*(command for _, command in next_commands(record, failures)), _again(record)]),

@@ -79,9 +79,9 @@ def test_scores_show_the_mean_and_how_many_are_complete() -> None:
     ]
     assert shown(evaluated("installs", *cells, kind="scored")) == (
         "fail installs\n"
-        "  environment  score         fail  error\n"
-        "  a            6.25 (3 / 4)  1     ·\n"
-        "  b            6 (3 / 4)     ·     1"
+        "  environment  score                       fail  error\n"
+        "  a            mean 6.25, 3 of 4 complete  1     ·\n"
+        "  b            mean 6, 3 of 4 complete     ·     1"
     )
 
 

@@ -30,9 +30,9 @@ def test_a_row_for_each_run() -> None:
     lines = run_table([run_row(PASSED), run_row(SCORED, updated=CREATED + 60_000)], Page())
     assert "\n".join(lines) == (
         """\
-run                   state        result       created (UTC)     agent          environment   selection    created by  last updated
-20261130-142501-x7f3  completed    92% (11/12)  2026-11-30 14:25  terse, chatty  plain, house  --tag smoke  ada         2026-11-30 14:25
-20261129-090000-aaaa  interrupted  6.5 (4 / 5)  2026-11-30 14:25  terse          –             everything   –           2026-11-30 14:26"""  # noqa: E501 - the whole text as it is
+run                   state        result                     created (UTC)     agent          environment   selection    created by  last updated
+20261130-142501-x7f3  completed    92% (11/12)                2026-11-30 14:25  terse, chatty  plain, house  --tag smoke  ada         2026-11-30 14:25
+20261129-090000-aaaa  interrupted  mean 6.5, 4 of 5 complete  2026-11-30 14:25  terse          –             everything   –           2026-11-30 14:26"""  # noqa: E501 - the whole text as it is
     )
 
 

@@ -124,7 +124,7 @@ def test_a_scored_run_shows_scores() -> None:
     one = evaluated("installs", cell(scored=2, complete=2, mean_score=6.5, verdict_failed=1), kind="scored")
     text = summary_text(run(one, kind="scored"), [])
     assert "| | eval | cell | score | time |" in text
-    assert "| 6.5 (2 / 2), 1 with a failed verdict |" in text
+    assert "| mean 6.5, 2 of 2 complete, 1 with a failed verdict |" in text
 
 
 @pytest.mark.parametrize(

@@ -72,10 +72,10 @@ class _Column:
 
 
 def reading(cell: CellRecord) -> str:
-    """Return a cell's main reading: ``2 of 4`` passed, or the mean score with ``complete / total``."""
+    """Return a cell's main reading: ``2 of 4`` passed, or ``mean 6.25, 3 of 4 complete``."""
     if cell.scored or cell.mean_score is not None:
         mean = "–" if cell.mean_score is None else number(cell.mean_score)
-        return f"{mean} ({cell.complete} / {cell.scored + cell.error})"
+        return f"mean {mean}, {cell.complete} of {cell.scored + cell.error} complete"
     return f"{cell.passed} of {cell.decided}"
 
 

@@ -12,6 +12,7 @@ from reeval.report.screen.evidence import attempt_key, silent_of
 from reeval.report.screen.failures import Page, failure_sections
 from reeval.report.screen.ink import Ink
 from reeval.report.screen.numbers import dollars, plural, seconds
+from reeval.report.screen.points import points_section
 from reeval.report.screen.table import flow
 from reeval.report.text import escape, width, wrap
 from reeval.schema.plan import Plan
@@ -124,10 +125,11 @@ def _worth_a_look(record: RunRecord, failures: Sequence[AttemptRecord]) -> str |
 def ending(
     record: RunRecord, failures: Sequence[AttemptRecord], page: Page, *, elapsed: float | None, place: str | None
 ) -> list[str]:
-    """Return what follows the blocks: pooled lifts, failures, errors, remarks, totals, where it is, what to do next."""
+    """Return what follows the blocks: lifts and lost points, failures, errors, remarks, totals, what to do next."""
     lines: list[str] = []
     pooled = pooled_lines(record.lifts, page.ink, page.cells)
-    for section in (pooled, *failure_sections(record.evals, failures, page), _remarks(record, page)):
+    points = points_section(record, page)
+    for section in (pooled, points, *failure_sections(record.evals, failures, page), _remarks(record, page)):
         if section:
             lines += [*section, ""]
     lines += totals(record, elapsed, page)

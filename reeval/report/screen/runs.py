@@ -27,7 +27,7 @@ class RunRow:
     created: int
     state: str
     result: str
-    """A pass rate, ``92% (11/12)``; or a mean score with ``complete / total``."""
+    """A pass rate, ``92% (11/12)``; or ``mean 6.5, 4 of 5 complete``."""
     harnesses: tuple[str, ...] = ()
     environments: tuple[str, ...] = ()
     selection: str = ""
@@ -61,7 +61,7 @@ def _result(record: RunRecord, cells: Sequence[CellRecord]) -> str:
         complete = sum(cell.complete for cell in cells)
         total = sum(cell.scored + cell.error for cell in cells)
         points = sum((cell.mean_score or 0.0) * cell.complete for cell in cells)
-        return f"{number(points / complete)} ({complete} / {total})" if complete else "–"
+        return f"mean {number(points / complete)}, {complete} of {total} complete" if complete else "–"
     counts = record.totals
     return percent(counts.passed, counts.passed + counts.failed + counts.review)
 
