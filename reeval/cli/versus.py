@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
@@ -10,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from reeval.cli.output import make_page, print_lines, print_note
-from reeval.errors import ExitCode, RecordError, UsageError
+from reeval.errors import ExitCode, RecordError, UsageError, UserError
 
 if TYPE_CHECKING:
     from reeval.grade.versus.results import Versus
@@ -33,6 +34,10 @@ FailOn = Annotated[
     Literal["worse"] | None,
     typer.Option("--fail-on", metavar="worse", help="With --vs: exit 1 when anything `made it worse`."),
 ]
+
+
+_LOOKED_AT = 50
+"""Runs, the newest, among which another one to compare with is looked for."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -93,8 +98,23 @@ def against(store: RunStore, wanted: Wanted, plan: Plan, *, before: RunDirectory
     from reeval.record.versus.sides import run_side
 
     side = run_side(earlier_run(store, ref, before))
-    match((f"run {side.record.run_id}", side.plan), ("this run", plan))
+    try:
+        match((f"run {side.record.run_id}", side.plan), ("this run", plan))
+    except UsageError as error:
+        other = _comparable(store, plan, (side.record.run_id, before.id if before else ""))
+        raise UsageError(f"{error}; {other}") from None
     return Against(run=side, fail_on=fail_on)
+
+
+def _comparable(store: RunStore, plan: Plan, refused: tuple[str, str]) -> str:
+    """Say which recorded run a run of ``plan`` can be compared with, the newest of them."""
+    from reeval.grade.versus.matching import match
+
+    for run in store.list()[:_LOOKED_AT]:
+        with suppress(UserError):
+            if run.id not in refused and match((run.id, run.plan(run.index())), ("this run", plan)).evals:
+                return f"run {run.id} can be compared with it: --vs {run.id}"
+    return "`reeval runs` lists what else there is"
 
 
 def versus_lines(earlier: RunDirectory, later: RunDirectory, *, full: bool) -> list[str]:

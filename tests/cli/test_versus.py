@@ -154,6 +154,20 @@ def test_a_run_without_a_common_eval_says_what_there_is(worse: Shell) -> None:
     assert "evals/greet.eval.py::greets by name" in said
 
 
+def test_a_run_that_has_nothing_in_common_with_the_last_is_told_of_one_that_has(shell: Shell) -> None:
+    first = shell.last.name
+    greet, other = shell.root / "evals/greet.eval.py", shell.root / "evals/other.eval.py"
+    greet.rename(other)
+    said = refused(shell, "run", "--vs", "last")
+    assert said.rstrip().endswith("; `reeval runs` lists what else there is")
+    shell.run("run")
+    other.rename(greet)
+    said = refused(shell, "run", "--vs", "last")
+    assert "have no eval in common" in said
+    assert said.rstrip().endswith(f"; run {first} can be compared with it: --vs {first}")
+    assert shell.run("run", "--vs", first).exit_code == 0
+
+
 def test_passes_and_scores_are_not_compared(shell: Shell) -> None:
     shell.write("evals/earn.eval.py", SCORED)
     assert shell.run("run", "--kind", "scored").exit_code == 0
