@@ -10,9 +10,10 @@ ANSWER_TABLES: tuple[tuple[str, str, str, str], ...] = (
         "One row for each answer to a question about one attempt, beside what its attempt was.",
         "run_id eval attempt_id n",
         """
-        run_id       VARCHAR  The run, as `reeval runs` lists it: joins all tables
         eval         VARCHAR  The eval's id
         attempt_id   VARCHAR  The attempt in its eval: `terse/plain/fake#1`
+        choice       VARCHAR  The choice that was picked
+        answer       VARCHAR  The answer in words; NULL with choices, or on an error
         n            INTEGER  The question's number in its eval, from 1
         case         VARCHAR  Key of the case (a word of SQL: write "case"); NULL: no cases
         harness      VARCHAR  The configured agent
@@ -20,8 +21,6 @@ ANSWER_TABLES: tuple[tuple[str, str, str, str], ...] = (
         role         VARCHAR  `control` or `variant`, in a compare
         outcome      VARCHAR  `pass`, `fail`, `review` or `scored`
         question     VARCHAR  The question
-        answer       VARCHAR  The answer in words; NULL with choices, or on an error
-        choice       VARCHAR  The choice that was picked
         reason       VARCHAR  Why, in short
         model        VARCHAR  The model that was asked
         served       VARCHAR  What the provider says served it
@@ -29,6 +28,7 @@ ANSWER_TABLES: tuple[tuple[str, str, str, str], ...] = (
         duration     DOUBLE   Seconds
         cost         DOUBLE   Dollars
         input        VARCHAR  File of what was sent and answered, from the run's directory
+        run_id       VARCHAR  The run, as `reeval runs` lists it: joins all tables
         """,
     ),
     (
