@@ -22,7 +22,7 @@ from reeval.errors import RecordError
 from reeval.report.answers import SHOWN_ANSWERS, answers_to, facts_of, sides_of
 from reeval.report.pictures.bars import lifts_of, picture_of
 from reeval.report.screen.blocks import reading, status
-from reeval.report.screen.compares import lift_text, said_of
+from reeval.report.screen.compares import lift_parts, said_of
 from reeval.report.screen.ending import next_commands, silent_text
 from reeval.report.screen.evidence import RunReader, attempt_key, failing_of
 from reeval.report.screen.failures import Page, failure_lines
@@ -177,13 +177,17 @@ def _lifts(record: RunRecord) -> Iterator[dict[str, Any]]:
     for title, lift in [*pooled, *((one.title, lift) for one in record.evals for lift in one.lifts)]:
         counts = (lift.control_passed, lift.control_decided), (lift.variant_passed, lift.variant_decided)
         means = ("–" if mean is None else number(mean) for mean in (lift.control_mean, lift.variant_mean))
-        shown = means if lift.scored else (f"{passed} of {decided}" for passed, decided in counts)
+        shown = list(means) if lift.scored else [f"{passed} of {decided}" for passed, decided in counts]
+        amount, interval = lift_parts(lift)
         yield {
             "title": title,
-            "sides": f"{lift.variant} over {lift.control}",
+            "control": lift.control,
+            "variant": lift.variant,
             "harness": lift.harness or "all",
-            "counts": " → ".join(shown),
-            "lift": lift_text(lift),
+            "rates": " → ".join(shown),
+            "lift": amount,
+            "interval": interval,
+            "said": lift.said,
             "notes": "; ".join(said_of(lift)),
         }
 
@@ -268,6 +272,8 @@ def _question(planned: EvalRecord, question: QuestionRecord) -> _Question:
 class _Failure:
     key: str
     text: str
+    same: list[str]
+    """Further attempts of the eval that failed the very same way."""
 
 
 @dataclass(frozen=True)
@@ -284,11 +290,24 @@ def _sections(record: RunRecord, failures: Sequence[AttemptRecord], reader: RunR
     page = Page(reader=reader)
     for title, outcome, total in (("Failures", "fail", len(entries) - errors), ("Errors", "error", errors)):
         wanted = [one for one in failures if (one.outcome is Outcome.ERROR) == (outcome == "error")][:_FAILURES]
-        shown = [_Failure(attempt_key(one.eval, one.attempt), "\n".join(failure_lines(one, page, 0))) for one in wanted]
-        if shown or total:
+        shown = _grouped(wanted, page)
+        if wanted or total:
             sql = f"SELECT eval, attempt_id FROM attempts WHERE outcome = '{outcome}'"  # noqa: S608 - text to read
             query = f'reeval query "{sql}" --run {record.run_id}'
-            yield _Section(title, query, shown, max(0, total - len(shown)))
+            yield _Section(title, query, shown, max(0, total - len(wanted)))
+
+
+def _grouped(failures: Sequence[AttemptRecord], page: Page) -> list[_Failure]:
+    """Return failures with what is shown of each, those of an eval that read alike as one."""
+    groups: dict[tuple[str, ...], _Failure] = {}
+    for one in failures:
+        key = attempt_key(one.eval, one.attempt)
+        lines = failure_lines(one, page, 0)
+        said = lines[0].removeprefix(page.line(one.attempt))
+        group = groups.setdefault((one.eval, said, *lines[1:]), _Failure(key, "\n".join(lines), []))
+        if group.key != key:
+            group.same.append(one.attempt)
+    return list(groups.values())
 
 
 def _again(record: RunRecord) -> str:

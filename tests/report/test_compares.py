@@ -179,13 +179,11 @@ def test_lifts_over_several_evals_are_told_once() -> None:
 def test_the_summary_lists_lifts_and_pass_at_k() -> None:
     record = evaluated(HELPED)
     text = summary_text(structs.replace(run(record), lifts=pooled(HELPED, 2)), [])
-    rows = [line for line in text.splitlines() if "with-house-greeting over plain" in line]
+    rows = [line for line in text.splitlines() if "| `plain` | `with-house-greeting` |" in line]
+    sides = "`terse` | `plain` | `with-house-greeting`"
     assert rows == [
-        "| `2 evals` | `with-house-greeting over plain` | `terse` | 0 of 8 → 8 of 8 | +1.00 [0.51, 1.00] helped |  |",
-        (
-            "| `evals/greet.eval.py › greets by name` | `with-house-greeting over plain` | `terse` "
-            "| 0 of 4 → 4 of 4 | +1.00 [0.31, 1.00] helped |  |"
-        ),
+        f"| `2 evals` | {sides} | 0 of 8 → 8 of 8 | +1.00 | [0.51, 1.00] | helped |  |",
+        f"| `evals/greet.eval.py › greets by name` | {sides} | 0 of 4 → 4 of 4 | +1.00 | [0.31, 1.00] | helped |  |",
     ]
     assert "| 1: 1.00 · 2: 1.00 · 4: 1.00 | 1: 1.00 · 2: 1.00 · 4: 1.00 |" in text
 

@@ -120,6 +120,16 @@ def test_the_title_says_how_the_run_ended(state: RunState, exit_code: int, title
     assert summary_text(run(state=state, exit_code=exit_code), []).splitlines()[0] == f"# reeval: {title}"
 
 
+def test_failures_of_an_eval_that_read_alike_are_one() -> None:
+    names = [f"terse/-/fake#{number}" for number in (1, 2, 3)]
+    entries = [entry(name, Outcome.FAIL) for name in names]
+    record = run(evaluated("x", cell(failed=3, gate=gate(holds=False)), attempts=entries), exit_code=1)
+    other = failed_attempt(attempt=names[2], log="other")
+    text = summary_text(record, [*(failed_attempt(attempt=name) for name in names[:2]), other])
+    assert text.count("\n### ") == 2
+    assert "\n1 more of this eval failed in the same way: `terse/-/fake#2`\n" in text
+
+
 def test_a_scored_run_shows_scores() -> None:
     one = evaluated("installs", cell(scored=2, complete=2, mean_score=6.5, verdict_failed=1), kind="scored")
     text = summary_text(run(one, kind="scored"), [])

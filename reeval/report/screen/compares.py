@@ -16,6 +16,7 @@ __all__ = [
     "DOUBTS",
     "compare_lines",
     "is_shown",
+    "lift_parts",
     "lift_text",
     "measure_line",
     "measure_text",
@@ -49,10 +50,16 @@ Text = Callable[[CellRecord], str]
 
 def lift_text(lift: LiftRecord) -> str:
     """``+1.00 [0.31, 1.00] helped``."""
+    number, between = lift_parts(lift)
+    return " ".join(part for part in (number, between, lift.said) if part)
+
+
+def lift_parts(lift: LiftRecord) -> tuple[str, str]:
+    """Return the lift and its interval, ``+1.00`` and ``[0.31, 1.00]``; ``–`` and nothing where they are unknown."""
     if lift.lift is None:
-        return f"– {lift.said}"
-    between = "" if lift.low is None or lift.high is None else f" [{_points(lift.low)}, {_points(lift.high)}]"
-    return f"{_points(lift.lift, sign=True)}{between} {lift.said}"
+        return "–", ""
+    between = "" if lift.low is None or lift.high is None else f"[{_points(lift.low)}, {_points(lift.high)}]"
+    return _points(lift.lift, sign=True), between
 
 
 def _points(value: float, *, sign: bool = False) -> str:
