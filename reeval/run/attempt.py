@@ -209,7 +209,9 @@ class _Work:
         if end.given_up:
             self.notes.diagnostics.append("the body swallowed its cancellation and was given up")
         if end.agent_acted:
-            return AttemptFailure(reason=TIMEOUT)
+            turn = len(self.conversation.turns)  # the cut one is kept by now, as the last
+            detail = f"the limit of {self._job.timeout:g} s passed while turn {turn} was still running"
+            return AttemptFailure(reason=TIMEOUT, detail=detail)
         where = end.during or "code of the body itself"
         reason = f"the attempt's timeout of {self._job.timeout:g} s passed in {where}, not in the agent's turn"
         return AttemptFailure(reason=reason, phase=Phase.CHECK if end.during else Phase.BODY)

@@ -128,6 +128,7 @@ def waits(c):
     assert record.outcome == Outcome.FAIL
     assert record.failure is not None
     assert record.failure.reason == "timeout"
+    assert record.failure.detail == "the limit of 0.3 s passed while turn 1 was still running"
     assert record.turns[0].status == "failed"
 
 
