@@ -46,16 +46,17 @@ def check(paths: Paths = None, kind: Kind = None, profile: Profile = None, as_js
     """
     from reeval.cli.project import open_project
 
-    plans, about = _plans(open_project(), paths, kind, profile)
+    plans = _plans(open_project(), paths, kind, profile)
     counts = _counts(plans)
-    notes = [*about, *(note for plan in plans for note in _notes(plan))]
+    notes = [note for plan in plans for note in _notes(plan)]
     print_lines([_as_json(counts, notes)] if as_json else _lines(counts, notes))
 
 
-def _plans(
-    project: Project, paths: list[str] | None, kind: EvalKind | None, profile: str | None
-) -> tuple[list[Plan], list[str]]:
-    """Plan the selection, and the other kind as well where no flag left it out; return what to say about that too."""
+def _plans(project: Project, paths: list[str] | None, kind: EvalKind | None, profile: str | None) -> list[Plan]:
+    """Plan the selection; and the other kind as well, where only the config's ``kind`` left it out.
+
+    A mixed selection is refused as a run refuses it, together with what else is wrong in either kind.
+    """
     from reeval.cli.select import collect, typed_paths
     from reeval.plan.build import build_plan
     from reeval.plan.select import MixedKindsError
@@ -69,25 +70,22 @@ def _plans(
 
     try:
         first = plan(kind)
-    except MixedKindsError:
-        return _both(plan), ["there are pass-fail and scored evals: a run takes one kind, chosen by --kind or a path"]
+    except MixedKindsError as error:
+        raise PlanError("\n".join([*_problems(plan), str(error)])) from None
     if not first.left_out or kind is not None:
-        return [first], []
-    return [first, plan("scored" if first.kind == "pass-fail" else "pass-fail")], []
+        return [first]
+    return [first, plan("scored" if first.kind == "pass-fail" else "pass-fail")]
 
 
-def _both(plan: Callable[[EvalKind], Plan]) -> list[Plan]:
-    """Plan each kind; raise one ``PlanError`` with the problems of both."""
-    plans: list[Plan] = []
+def _problems(plan: Callable[[EvalKind], Plan]) -> list[str]:
+    """Plan each kind and return the lines of what is wrong, each once."""
     problems: dict[str, None] = {}
     for kind in _KINDS:
         try:
-            plans.append(plan(kind))
+            plan(kind)
         except PlanError as error:
             problems |= dict.fromkeys(str(error).splitlines())
-    if problems:
-        raise PlanError("\n".join(problems))
-    return plans
+    return list(problems)
 
 
 def _counts(plans: list[Plan]) -> list[_FileCount]:
