@@ -189,6 +189,15 @@ def test_of_many_evals_that_went_well_only_the_first_are_listed() -> None:
     assert len(blocks(evals, Page(full=True))) == 1000
 
 
+def test_evals_of_one_name_are_told_apart_by_their_files() -> None:
+    evals = [evaluated("adds", cell(passed=1), file=file) for file in ("evals/a.eval.py", "evals/b.eval.py")]
+    assert blocks([*evals, evaluated("greets", cell(passed=1))], Page()) == [
+        "pass evals/a.eval.py › adds",
+        "pass evals/b.eval.py › adds",
+        "pass greets",
+    ]
+
+
 def test_the_header_says_how_much_there_is() -> None:
     two = plan(planned(), planned("b", runs=4), planned("later", mode="todo"))
     facts = ["sandbox fake: plain directory", HOSTILE]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import TextIO
@@ -65,6 +66,7 @@ class LiveReporter:
         self._verbosity = verbosity
         self._progress = Progress(total=0, began=time.monotonic())
         self._folds = EvalFolds()
+        self._names: Counter[tuple[str, ...]] = Counter()
         self._console = Console(
             file=out,
             force_terminal=True,
@@ -87,6 +89,7 @@ class LiveReporter:
     def run_started(self, plan: Plan, start: RunStart, facts: Sequence[str]) -> None:
         """Print the header and begin to draw."""
         self._progress = Progress(total=plan.attempts - self._done, began=time.monotonic())
+        self._names.update(planned.path for planned in plan.evals)
         self._writer.write([*header(plan, start, facts, self._page.ink, self._console.width), ""], now=True)
         self._live.start()
         # A second Ctrl-C leaves at once, without a word to the terminal: it must not be left without a cursor.
@@ -106,7 +109,7 @@ class LiveReporter:
         if self._verbosity == "verbose":
             lines += attempt_details(record, page)
         if (done := self._folds.add(attempt, record)) is not None:
-            result = block(done, ink=page.ink, cells=page.cells)
+            result = block(done, ink=page.ink, cells=page.cells, with_file=self._names[done.path] > 1)
             lines += [*result, ""] if len(result) > 1 else result
         if lines:
             self._writer.write(lines)
@@ -133,7 +136,7 @@ class LiveReporter:
         self._live.stop()
         elapsed = time.monotonic() - self._progress.began
         page = self._sized()
-        unseen = blocks([planned for planned in record.evals if planned.id not in self._folds.done], page)
+        unseen = blocks(record.evals, page, self._folds.done)
         place = f"{self.runs}/{record.run_id}/"
         lines = ending(record, failures, page, elapsed=elapsed, place=place)
         self._writer.write([*unseen, "", *lines], now=True)

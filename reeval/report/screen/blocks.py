@@ -128,9 +128,19 @@ def _said(cells: Sequence[CellRecord]) -> list[_Column]:
 # --- the block ------------------------------------------------------------------------------------------
 
 
-def block(record: EvalRecord, *, ink: Ink = PLAIN, cells: int | None = None, all_cases: bool = False) -> list[str]:
-    """Return the lines of an eval's result block, at most ``cells`` wide, text of authors escaped."""
-    lines = _first_lines(record, ink, cells)
+def block(
+    record: EvalRecord,
+    *,
+    ink: Ink = PLAIN,
+    cells: int | None = None,
+    all_cases: bool = False,
+    with_file: bool = False,
+) -> list[str]:
+    """Return the lines of an eval's result block, at most ``cells`` wide, text of authors escaped.
+
+    ``with_file`` is for an eval whose name another file has as well.
+    """
+    lines = _first_lines(record, record.title if with_file else " › ".join(record.path), ink, cells)
     if record.lifts:
         counts = [(column.head, column.text) for column in _said(record.cells) if column.head in _BESIDE_LIFTS]
         lines += compare_lines(record, reading, counts, ink, cells, every=all_cases)
@@ -149,10 +159,10 @@ def _room(cells: int | None) -> int | None:
     return None if cells is None else cells - len(_INDENT)
 
 
-def _first_lines(record: EvalRecord, ink: Ink, cells: int | None) -> list[str]:
+def _first_lines(record: EvalRecord, title: str, ink: Ink, cells: int | None) -> list[str]:
     word = status(record)
     shown = pad(word, STATUS_WIDTH)
-    name = one_line(" › ".join(record.path), None if cells is None else max(8, cells - width(shown) - 1))
+    name = one_line(title, None if cells is None else max(8, cells - width(shown) - 1))
     first = f"{ink.word(word, shown)} {ink('bold', name)}"
     facts = _facts(record)
     if not facts:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Collection, Sequence
 
 from reeval.errors import ExitCode
 from reeval.report.screen.blocks import Status, block, status
@@ -35,16 +36,21 @@ def header(plan: Plan, start: RunStart, facts: Sequence[str], ink: Ink, cells: i
     return lines + [ink("dim", part) for fact in facts for part in wrap(escape(fact), cells)]
 
 
-def blocks(evals: Sequence[EvalRecord], page: Page) -> list[str]:
-    """Return the result blocks; of many evals that went well only the first, and how many more."""
+def blocks(evals: Sequence[EvalRecord], page: Page, seen: Collection[str] = frozenset()) -> list[str]:
+    """Return the result blocks but those of ids in ``seen``; of many evals that went well only the first."""
     lines: list[str] = []
     good = 0
+    names = Counter(planned.path for planned in evals)
     for planned in evals:
+        if planned.id in seen:
+            continue
         if status(planned) in _GOOD:
             good += 1
             if good > SHOWN_BLOCKS and not page.full:
                 continue
-        lines += _spaced(block(planned, ink=page.ink, cells=page.cells, all_cases=page.full), lines)
+        twice = names[planned.path] > 1
+        shown = block(planned, ink=page.ink, cells=page.cells, all_cases=page.full, with_file=twice)
+        lines += _spaced(shown, lines)
     more = good - SHOWN_BLOCKS
     if more > 0 and not page.full:
         lines.append(page.ink("dim", f"… {more:,} more evals that went well"))
