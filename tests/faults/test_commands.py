@@ -150,7 +150,8 @@ def test_a_command_that_never_ends_is_an_error_of_the_check(finished: tuple[Shel
 
 def test_an_agent_that_never_ends_fails_and_keeps_what_it_said(finished: tuple[Shell, Done]) -> None:
     attempt: dict[str, Any] = finished[0].attempt("hears an agent that never ends")
-    assert (attempt["outcome"], attempt["failure"]) == ("fail", {"reason": "timeout"})
+    detail = "the limit of 1 s passed while turn 1 was still running"
+    assert (attempt["outcome"], attempt["failure"]) == ("fail", {"reason": "timeout", "detail": detail})
     assert attempt["turns"][0]["status"] == "failed"
 
 
