@@ -473,7 +473,7 @@ def test_a_judge_after_the_body_has_ended_is_refused(stage: Stage) -> None:
     stage.changes = {"environ": {}}
 
     async def asks_more(_request: ModelRequest) -> Mapping[str, Any]:
-        (context,) = next(found for one in [*sys.modules.values()] if (found := vars(one).get("KEPT")))
+        (context,) = next(found for one in [*sys.modules.values()] if (found := vars(one).get("KEPT_AFTER_THE_BODY")))
         try:
             context.judge("And this?")
         except UsageError as error:
@@ -481,7 +481,9 @@ def test_a_judge_after_the_body_has_ended_is_refused(stage: Stage) -> None:
         return {"score": 1, "reason": ""}
 
     stage.model.reply = asks_more
-    record = judged(stage, 'KEPT.append(c)\nc.judge("Is it kind?").gate()', definitions="KEPT = []")
+    record = judged(
+        stage, 'KEPT_AFTER_THE_BODY.append(c)\nc.judge("Is it kind?").gate()', definitions="KEPT_AFTER_THE_BODY = []"
+    )
     assert said == ["c.judge was called after the body had ended; await everything inside the body"]
     assert len(checks(record)) == 1
 
