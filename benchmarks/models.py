@@ -20,9 +20,9 @@ from pathlib import Path
 import anyio
 from measure import REEVAL
 
+from reeval.backends import ModelRequest
 from reeval.models.kinds import KINDS
 from reeval.models.pool import ModelPool
-from reeval.protocols import ModelRequest
 from reeval.schema.plan import PlannedModel
 
 ROOT = Path(__file__).parent.parent

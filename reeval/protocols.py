@@ -7,15 +7,15 @@ from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field
 from importlib import import_module
 from pathlib import Path
-from typing import Any, Protocol, TypeVar
+from typing import Any, Literal, Protocol, TypeVar
 
 from reeval.authoring import Command
-from reeval.schema.environment import Egress, Layout, PreparedTree
-from reeval.schema.plan import Plan, PlannedAttempt, PlannedEval, PlannedHarness, PlannedModel, PlannedSandbox
+from reeval.backends import DatabaseKind, ModelKind
+from reeval.schema.environment import Egress, Layout, McpServer, PreparedTree, SetupStep
+from reeval.schema.plan import Plan, PlannedAttempt, PlannedEval, PlannedHarness, PlannedSandbox
 from reeval.schema.record import AttemptRecord, FileRef, RunRecord, RunStart
 from reeval.schema.recorded.answers import AnswerRecord, PairRecord
 from reeval.schema.transcript import Changes, Channel, CommandResult, Turn
-from reeval.usage import Usage
 
 __all__ = [
     "Catalog",
@@ -23,11 +23,6 @@ __all__ = [
     "Harness",
     "HarnessKind",
     "KindsByModule",
-    "Model",
-    "ModelKind",
-    "ModelReply",
-    "ModelRequest",
-    "Picture",
     "Process",
     "Recorder",
     "Reporter",
@@ -121,6 +116,10 @@ class SandboxRequest:
     egress: Egress | None = None
     root: Path
     """The project's root on the host."""
+    cached: tuple[SetupStep, ...] = ()
+    """Setup steps that must have run in it when it opens, and may be what an earlier sandbox left of them."""
+    programs: tuple[str, ...] = ()
+    """Host directories that stand in it at the same path, read-only; the ``bin`` of each is on ``PATH``."""
     keep: bool = False
     """Leave it behind when the attempt ends, for a person to look into."""
     kept: Callable[[str], None] = lambda _: None
@@ -177,6 +176,11 @@ class Room(Protocol):
         """Names of the skills that the environment gives."""
         ...
 
+    @property
+    def mcp(self) -> Mapping[str, McpServer]:
+        """The MCP servers that the environment gives, secrets filled in: no value of them is a ``Secret``."""
+        ...
+
     async def sandbox(self) -> Sandbox:
         """Return the attempt's sandbox, started on the first call."""
         ...
@@ -215,73 +219,15 @@ class HarnessKind:
     """Digest of what decides how it works and stands on the host only, such as its own program's files."""
     in_process: bool = False
     """A scripted agent of the project's own: it needs no isolation."""
-
-
-# --- the models ---------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True, kw_only=True)
-class Picture:
-    """An image that a model is shown."""
-
-    name: str
-    media_type: str
-    """``image/png``, ``image/jpeg``, ``image/webp`` or ``image/gif``."""
-    data: bytes
-
-
-@dataclass(frozen=True, kw_only=True)
-class ModelRequest:
-    """One question to a model, which answers with data."""
-
-    system: str
-    """The instructions: a rubric, a question."""
-    prompt: str
-    """The material: data, never instructions."""
-    schema: Mapping[str, Any]
-    """JSON Schema of the answer, an object."""
-    pictures: tuple[Picture, ...] = ()
-    temperature: float | None = 0.0
-    """Left out when the model refuses it."""
-    max_tokens: int = 4096
-
-
-@dataclass(frozen=True, kw_only=True)
-class ModelReply:
-    """What a model answered, valid by the request's schema."""
-
-    data: Mapping[str, Any]
-    usage: Usage
-    """Unknown parts are None; the cost is there when the price is known."""
-    model: str | None = None
-    """What served it, as the provider says."""
-    tries: int = 1
-
-
-class Model(Protocol):
-    """A language model."""
-
-    async def answer(self, request: ModelRequest) -> ModelReply:
-        """Return a valid answer; raise ``InfrastructureError`` (phase ``model``) that says what to do otherwise."""
-        ...
-
-
-@dataclass(frozen=True, kw_only=True)
-class ModelKind:
-    """A way to speak to models: what the planner may ask about it, and how to open one."""
-
-    name: str
-    options: type
-    """A frozen dataclass: the options of a ``[provider.NAME]`` table beside the common ones."""
-    open: Callable[[PlannedModel, Mapping[str, str], Path], AbstractAsyncContextManager[Model]]
-    """Takes the planned model, the host's variables and the project's root."""
-    key: str | None = None
-    """The host variable that holds the key when the table names none; None: no key is needed."""
-    keyless_base_url: bool = False
-    """A table with a ``base_url`` and no ``key`` needs none: the usual key is not for that server."""
-    max_concurrent: int | None = 20
-    """Calls at once to a provider whose table does not say; None: any number."""
-    takes_pictures: bool = True
+    mcp: Callable[[Mapping[str, Any]], frozenset[Literal["stdio", "http"]]] = field(default=lambda _: frozenset())
+    """The kinds of MCP servers that its agent can be given."""
+    resumes: bool = True
+    """Whether a second send goes on with the same conversation; False: it is refused."""
+    hosts: Callable[[PlannedHarness, Mapping[str, str]], tuple[str, ...]] = field(default=lambda _harness, _env: ())
+    """Hosts (``api.example.com``) of its models, which its attempts may reach; takes the agent's variables too."""
+    programs: Callable[[PlannedHarness, Path], tuple[str, ...]] = field(default=lambda _harness, _cache: ())
+    """Install its agent's program below a cache directory of the host, unless it is there, and return the directories
+    for ``SandboxRequest.programs``. Blocks, maybe for minutes: meant for a thread. Raises ``InfrastructureError``."""
 
 
 # --- the run ------------------------------------------------------------------------------------------
@@ -314,6 +260,7 @@ class Catalog:
     harnesses: Mapping[str, HarnessKind]
     sandboxes: Mapping[str, SandboxKind]
     models: Mapping[str, ModelKind] = field(default_factory=dict)
+    databases: Mapping[str, DatabaseKind] = field(default_factory=dict)
 
 
 class Recorder(Protocol):

@@ -16,13 +16,13 @@ MODULES = sorted(path.relative_to(ROOT) for path in PACKAGE.rglob("*.py"))
 FLOORS = {
     **dict.fromkeys(("errors", "secrets", "usage", "prices", "version"), 0),
     "schema": 1,
-    **dict.fromkeys(("authoring", "protocols"), 2),
+    **dict.fromkeys(("authoring", "backends", "protocols"), 2),
     **dict.fromkeys(("declare", "plan", "grade", "environments", "sandboxes", "harnesses", "models", "databases"), 3),
     **dict.fromkeys(("run", "record", "report"), 4),
     "cli": 5,
     "__main__": 6,
 }
-SAME_FLOOR_ALLOWED = {("errors", "errors"), ("prices", "usage"), ("protocols", "authoring")}
+SAME_FLOOR_ALLOWED = {("errors", "errors"), ("prices", "usage"), ("protocols", "authoring"), ("protocols", "backends")}
 
 HOMES = {
     "docker": ("reeval/sandboxes/docker",),

@@ -4,7 +4,7 @@ import json
 import re
 from typing import Any
 
-from reeval.protocols import ModelRequest
+from reeval.backends import ModelRequest
 
 FAILED = re.compile(
     r"^(?P<figure>n\d+) = (?P<count>\d+) attempts in which a check failed: “(?P<label>.+)” · \S+ · (?P<eval>.+)\n"

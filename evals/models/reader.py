@@ -3,7 +3,7 @@
 import re
 from typing import Any
 
-from reeval.protocols import ModelRequest
+from reeval.backends import ModelRequest
 
 FALLBACK = re.compile(r"len\(sys\.argv\) > 1 else '(\w+)'")
 

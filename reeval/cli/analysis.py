@@ -17,10 +17,10 @@ from reeval.grade.analysis.claims import Cited, RunName
 from reeval.secrets import Masker
 
 if TYPE_CHECKING:
+    from reeval.backends import ModelReply, ModelRequest
     from reeval.grade.analysis.digest import Part
     from reeval.grade.analysis.figures import Figures
     from reeval.grade.versus.results import Versus
-    from reeval.protocols import ModelReply, ModelRequest
     from reeval.record.answers.readings import RunReading
     from reeval.record.store import RunDirectory, RunStore
     from reeval.report.analysis import Analysis

@@ -13,12 +13,12 @@ from typing import Any
 
 import anyio
 
+from reeval.backends import Model, ModelKind, ModelReply, ModelRequest
 from reeval.errors import InfrastructureError, Phase
 from reeval.models.answers import valid_answer
 from reeval.models.failures import TryError
 from reeval.models.functions import call_in_daemon, load_function
 from reeval.models.options import typed_options
-from reeval.protocols import Model, ModelKind, ModelReply, ModelRequest
 from reeval.schema.plan import PlannedModel
 from reeval.secrets import Masker
 from reeval.usage import Usage

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from reeval.protocols import ModelRequest, Picture
+from reeval.backends import ModelRequest, Picture
 from reeval.usage import Usage
 
 __all__ = ["ALL_PICTURES", "Ask", "Found", "WireForm", "base64_text", "closed", "count", "without"]

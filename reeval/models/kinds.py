@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from reeval.protocols import KindsByModule, ModelKind
+from reeval.backends import ModelKind
+from reeval.protocols import KindsByModule
 
 __all__ = ["KINDS"]
 

@@ -6,10 +6,10 @@ from typing import Any
 
 import msgspec
 
+from reeval.backends import ModelRequest, Picture
 from reeval.models.answers import instructions
 from reeval.models.forms import Ask, Found, WireForm, base64_text, closed, count, without
 from reeval.models.remote import http_kind
-from reeval.protocols import ModelRequest, Picture
 from reeval.usage import Usage
 
 __all__ = ["KIND"]

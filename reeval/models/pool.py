@@ -12,10 +12,10 @@ from typing import Self
 import anyio
 from anyio.abc import TaskStatus
 
+from reeval.backends import Model, ModelKind, ModelReply, ModelRequest
 from reeval.errors import InfrastructureError, Phase
 from reeval.models.failures import TryError
 from reeval.models.lanes import Lane
-from reeval.protocols import Model, ModelKind, ModelReply, ModelRequest
 from reeval.schema.plan import PlannedModel
 from reeval.usage import Usage
 

@@ -11,6 +11,7 @@ from typing import Any
 import anyio.to_thread
 import msgspec
 
+from reeval.backends import Model, ModelKind, ModelReply, ModelRequest
 from reeval.models.answers import valid_answer
 from reeval.models.checks import key_value
 from reeval.models.failures import MOST_TRIES, TryError, quoted, read_complaint, refused
@@ -19,7 +20,6 @@ from reeval.models.options import HttpOptions, typed_options
 from reeval.models.refusals import refused_feature
 from reeval.models.transport import Response, Transport, open_transport
 from reeval.prices import price
-from reeval.protocols import Model, ModelKind, ModelReply, ModelRequest
 from reeval.schema.plan import PlannedModel
 from reeval.secrets import Masker
 from reeval.usage import Usage

@@ -101,6 +101,7 @@ class LocalExecutor:
             sandbox=sandbox,
             tree=shared.tree,
             egress=shared.egress,
+            programs=shared.programs,
             root=tools.root,
             keep=tools.keep_sandbox,
             kept=lambda place: tools.reporter.warning(f"{attempt.key}: the sandbox is kept in {place}"),
@@ -112,6 +113,7 @@ class LocalExecutor:
             planned_harness=harness,
             setup=shared.environment.setup if shared.environment else (),
             variables=declared_variables(shared.environment, planned.env),
+            mcp=shared.environment.mcp if shared.environment else {},
             host=tools.environ,
         )
         return AttemptJob(

@@ -30,6 +30,8 @@ class Shared(msgspec.Struct, frozen=True, kw_only=True):
     tree: PreparedTree | None
     egress: Egress | None
     subject: str
+    programs: tuple[str, ...] = ()
+    """Host directories of the agent's program, installed."""
 
 
 class SharedParts:
@@ -42,6 +44,7 @@ class SharedParts:
         self._cache = cache
         self._cells: dict[Hashable, asyncio.Task[Shared]] = {}
         self._trees: dict[Hashable, asyncio.Task[PreparedTree]] = {}
+        self._programs: dict[Hashable, asyncio.Task[tuple[str, ...]]] = {}
 
     async def of(self, attempt: PlannedAttempt) -> Shared:
         """Return what the attempt's cell starts from; raise what ``prepare`` raises."""
@@ -75,7 +78,13 @@ class SharedParts:
             egress=egress,
             fingerprint=kind.fingerprint(harness, self._root),
         )
-        return Shared(environment=environment, tree=tree, egress=egress, subject=subject_digest(subject))
+        programs = await _once(
+            self._programs,
+            harness.id,
+            lambda: anyio.to_thread.run_sync(kind.programs, harness, self._cache, abandon_on_cancel=True),
+        )
+        digest = subject_digest(subject)
+        return Shared(environment=environment, tree=tree, egress=egress, subject=digest, programs=programs)
 
 
 async def _once(made: dict[Hashable, asyncio.Task[T]], key: Hashable, make: Callable[[], Coroutine[Any, Any, T]]) -> T:

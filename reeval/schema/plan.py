@@ -8,6 +8,7 @@ from typing import Any, Literal
 
 import msgspec
 
+from reeval.schema.data import DataQuestion, PlannedDatabase
 from reeval.schema.environment import Egress, Environment, Secret
 from reeval.schema.options import DEFAULT_QUESTIONS_AT_ONCE, JudgeOptions, ResolvedGate, StateOptions
 from reeval.schema.spec import EvalKind
@@ -171,6 +172,8 @@ class PlannedEval:
     """Option → where its value came from: ``runs`` → ``group greetings``."""
     notes: tuple[str, ...] = ()
     """What the dry run says beside it: a question dropped by a profile, a pin that held."""
+    data: DataQuestion | None = None
+    """A data question: what is asked, and its ground truth; None: an eval with a body of its own."""
 
     @property
     def name(self) -> str:
@@ -218,6 +221,8 @@ class Plan:
     """Every model that a judge or a question names before the run starts, by name."""
     providers: dict[str, PlannedModel] = field(default_factory=dict)
     """The configured providers, with an empty ``model``: what a model that only a body names is made of."""
+    database: PlannedDatabase | None = None
+    """Where the queries of data questions run; None: the plan has none."""
     max_concurrent: int
     """Attempts at once in the whole run."""
     selection: Selection = Selection()

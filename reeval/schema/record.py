@@ -18,6 +18,7 @@ from reeval.errors import Phase
 from reeval.schema.observation import CheckStatus
 from reeval.schema.plan import NO_ENVIRONMENT
 from reeval.schema.recorded.answers import AnswerRecord, JudgmentRecord, PairRecord, QuestionRecord
+from reeval.schema.recorded.data import DataRecord
 from reeval.schema.recorded.files import FileRef
 from reeval.schema.recorded.lifts import LiftRecord
 from reeval.schema.spec import EvalKind
@@ -177,6 +178,8 @@ class AttemptRecord(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=Tru
     observations: list[ObservationRecord] = []
     diagnostics: list[str] = []
     artifacts: list[ArtifactRef] = []
+    data: list[DataRecord] | FileRef = []
+    """A data question's answer: one, or none where it is no data question."""
     judgments: list[JudgmentRecord] | FileRef = []
     """What judges said, in the order of their checks."""
     usage: list[SpenderUsage] = []

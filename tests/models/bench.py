@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 
+from reeval.backends import ModelReply, ModelRequest, Picture
 from reeval.errors import InfrastructureError, Phase
 from reeval.models.kinds import KINDS
 from reeval.models.pool import ModelPool
-from reeval.protocols import ModelReply, ModelRequest, Picture
 from reeval.schema.plan import PlannedModel
 from tests.servers.models import ModelServer
 

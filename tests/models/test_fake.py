@@ -10,12 +10,12 @@ from typing import Any
 import msgspec
 import pytest
 
+from reeval.backends import ModelReply
 from reeval.errors import InfrastructureError, Phase
 from reeval.models.fake import KIND, FakeModelOptions
 from reeval.models.kinds import KINDS
 from reeval.models.pool import ModelPool
 from reeval.plan.toml.options import options_form
-from reeval.protocols import ModelReply
 from reeval.schema.plan import PlannedModel
 from reeval.usage import Usage
 from tests.models.bench import JUDGE, ask
@@ -203,7 +203,7 @@ import anyio
 from pathlib import Path
 from reeval.models.kinds import KINDS
 from reeval.models.pool import ModelPool
-from reeval.protocols import ModelRequest
+from reeval.backends import ModelRequest
 from reeval.schema.plan import PlannedModel
 
 planned = PlannedModel(name="fake", provider="fake", kind="fake", model="", options={{"function": "answers.py:never"}})

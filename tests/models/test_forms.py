@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
+from reeval.backends import Picture
 from reeval.models.forms import closed, count, without
 from reeval.models.google import KIND as GOOGLE
-from reeval.protocols import Picture
 from reeval.usage import Usage
 from tests.models.bench import JUDGE, KEY, Bench, ask
 from tests.servers.models import ANSWER, Act, ModelServer

@@ -11,11 +11,11 @@ from typing import Any
 import anyio
 import pytest
 
+from reeval.backends import Model, ModelKind, ModelReply, ModelRequest, Picture
 from reeval.errors import BodyStop, InfrastructureError
 from reeval.models.kinds import KINDS
 from reeval.models.options import HttpOptions
 from reeval.models.pool import ModelPool
-from reeval.protocols import Model, ModelKind, ModelReply, ModelRequest, Picture
 from reeval.schema.plan import PlannedModel
 from reeval.usage import Usage
 from tests.models.bench import JUDGE, Bench, ask

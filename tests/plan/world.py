@@ -8,10 +8,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
+from reeval.backends import Model, ModelKind
 from reeval.errors import PlanError
 from reeval.plan.build import build_plan
 from reeval.plan.config import Config, load_config
-from reeval.protocols import Catalog, Harness, HarnessKind, Model, ModelKind, Sandbox, SandboxRequest
+from reeval.protocols import Catalog, Harness, HarnessKind, Sandbox, SandboxRequest
 from reeval.schema.environment import Egress
 from reeval.schema.plan import Plan, PlannedHarness, PlannedModel, PlannedSandbox, Selection
 from reeval.schema.spec import Declared, EvalSpec, FileSpec, GroupSpec

@@ -17,18 +17,10 @@ import anyio
 from msgspec.structs import replace
 
 from reeval.authoring import Command
+from reeval.backends import ModelKind, ModelReply, ModelRequest
 from reeval.declare.loader import load_file
 from reeval.plan.build import planned_task
-from reeval.protocols import (
-    Catalog,
-    HarnessKind,
-    ModelKind,
-    ModelReply,
-    ModelRequest,
-    Room,
-    Sandbox,
-    SandboxRequest,
-)
+from reeval.protocols import Catalog, HarnessKind, Room, Sandbox, SandboxRequest
 from reeval.run.runner import RunOutcome, run_plan
 from reeval.run.tools import Tools
 from reeval.schema.environment import Environment, Layout

@@ -6,10 +6,11 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
+from reeval.backends import ModelKind
 from reeval.plan.config import CONFIG_NAME, Config
 from reeval.plan.nearest import hint
 from reeval.plan.parts.problems import Problems
-from reeval.protocols import Catalog, ModelKind
+from reeval.protocols import Catalog
 from reeval.schema.plan import PlannedModel
 
 __all__ = ["Models"]

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 
 import msgspec
 
+from reeval.backends import ModelRequest
 from reeval.grade.analysis.checking import MOST_CLAIMS
 from reeval.grade.analysis.claims import Cited, RunName, claims_schema
 from reeval.grade.analysis.digest import Part
-from reeval.protocols import ModelRequest
 from reeval.run.asking.material import Evidence, Section, clipped, sections
 from reeval.run.asking.wording import DATA_RULE, prompt
 from reeval.schema.options import StateOptions

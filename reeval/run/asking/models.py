@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Self
 
 import anyio
 
+from reeval.backends import ModelReply, ModelRequest
 from reeval.errors import Phase, UsageError, did_you_mean
-from reeval.protocols import Catalog, ModelReply, ModelRequest
+from reeval.protocols import Catalog
 from reeval.run.room.keeper import Keeper
 from reeval.schema.plan import Plan, PlannedModel
 

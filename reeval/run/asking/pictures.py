@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from reeval.protocols import Picture
+from reeval.backends import Picture
 
 __all__ = ["MOST_PICTURE", "as_picture"]
 

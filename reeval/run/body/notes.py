@@ -7,8 +7,8 @@ from typing import Any
 
 import msgspec
 
+from reeval.backends import Picture
 from reeval.errors import UsageError
-from reeval.protocols import Picture
 from reeval.run.asking.pictures import as_picture
 from reeval.schema.record import ArtifactRef, FileRef, ObservationRecord
 

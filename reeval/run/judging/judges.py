@@ -13,10 +13,10 @@ from typing import Any
 import anyio
 import msgspec
 
+from reeval.backends import ModelRequest, Picture
 from reeval.errors import InfrastructureError
 from reeval.grade.checks.entry import Entry
 from reeval.grade.observing.observe import described
-from reeval.protocols import ModelRequest, Picture
 from reeval.run.asking.material import Evidence, sections
 from reeval.run.asking.models import Models
 from reeval.run.judging.call import JudgeCall

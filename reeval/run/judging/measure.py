@@ -9,10 +9,10 @@ from typing import Any
 import anyio
 import msgspec
 
+from reeval.backends import ModelReply, ModelRequest, Picture
 from reeval.errors import InfrastructureError
 from reeval.grade.observing.display import show
 from reeval.grade.observing.expectation import finite
-from reeval.protocols import ModelReply, ModelRequest, Picture
 from reeval.run.asking.material import Section
 from reeval.run.asking.wording import JUDGE_SCHEMA, judge_system, prompt
 from reeval.schema.spec import Judge

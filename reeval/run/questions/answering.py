@@ -7,7 +7,8 @@ from typing import Any, cast
 
 import msgspec
 
-from reeval.protocols import ModelRequest, Picture, Recorder
+from reeval.backends import ModelRequest, Picture
+from reeval.protocols import Recorder
 from reeval.run.asking.material import Evidence, Section, sections
 from reeval.run.asking.pictures import as_picture
 from reeval.run.asking.wording import DATA_RULE, prompt

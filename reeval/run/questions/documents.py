@@ -7,8 +7,9 @@ from typing import Any
 
 import msgspec
 
+from reeval.backends import ModelReply, ModelRequest, Picture
 from reeval.grade.asked.pairs import Pair
-from reeval.protocols import ModelReply, ModelRequest, Picture, Recorder
+from reeval.protocols import Recorder
 from reeval.run.questions.pairing import Order
 from reeval.schema.plan import PlannedAttempt, PlannedEval, PlannedQuestion
 from reeval.schema.record import FileRef

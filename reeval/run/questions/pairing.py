@@ -8,8 +8,9 @@ from typing import Any, Literal
 
 import msgspec
 
+from reeval.backends import ModelRequest
 from reeval.grade.asked.pairs import Pair
-from reeval.protocols import ModelRequest, Recorder
+from reeval.protocols import Recorder
 from reeval.run.asking.material import Section
 from reeval.run.asking.wording import DATA_RULE, prompt
 from reeval.run.questions.answering import REASON_LIMIT, Shown, bounded, shown_of, text_of

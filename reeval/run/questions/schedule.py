@@ -13,10 +13,10 @@ import anyio.to_thread
 import msgspec
 from anyio.abc import TaskGroup
 
+from reeval.backends import ModelReply, ModelRequest
 from reeval.errors import InfrastructureError, RecordError
 from reeval.grade.asked.pairs import Pair, is_asked, is_paired, pairs_of
 from reeval.grade.asked.tallies import is_split
-from reeval.protocols import ModelReply, ModelRequest
 from reeval.run.questions.answering import Answer, Shown, attempt_request, bounded, read_answer, shown_of
 from reeval.run.questions.documents import PairDocument, keep_answer
 from reeval.run.questions.pairing import ORDERS, Order, Sides, files_of, pair_request, read_vote, sides_of

@@ -14,8 +14,8 @@ from reeval.errors import InfrastructureError, Phase
 from reeval.protocols import Harness, Sandbox, SandboxKind, SandboxRequest, Session, Snapshot
 from reeval.run.room.clock import Clock
 from reeval.run.room.keeper import Keeper
-from reeval.run.room.variables import Variables, values_for
-from reeval.schema.environment import SetupStep
+from reeval.run.room.variables import Variables, filled_in, values_for
+from reeval.schema.environment import McpServer, SetupStep
 from reeval.schema.plan import PlannedHarness
 
 __all__ = ["AttemptRoom", "RoomRequest"]
@@ -35,6 +35,7 @@ class RoomRequest(msgspec.Struct, frozen=True, kw_only=True):
     planned_harness: PlannedHarness
     setup: tuple[SetupStep, ...]
     variables: Variables
+    mcp: Mapping[str, McpServer] = {}
     host: Mapping[str, str]
 
 
@@ -74,6 +75,11 @@ class AttemptRoom:
         """Names of the skills in the environment."""
         tree = self._request.sandbox.tree
         return tree.skills if tree else ()
+
+    @property
+    def mcp(self) -> Mapping[str, McpServer]:
+        """The MCP servers in the environment, secrets filled in."""
+        return filled_in(self._request.mcp, self._request.host)
 
     @property
     def started(self) -> Sandbox | None:

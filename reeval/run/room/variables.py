@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Literal
 
 from reeval.errors import InfrastructureError, Phase
-from reeval.schema.environment import Environment, Secret
+from reeval.schema.environment import Environment, McpServer, Secret
 
-__all__ = ["Recipient", "Variables", "declared_variables", "values_for"]
+__all__ = ["Recipient", "Variables", "declared_variables", "filled_in", "values_for"]
 
 Recipient = Literal["agent", "checks", "setup"]
 Variables = Mapping[str, str | Secret]
@@ -31,6 +32,18 @@ def values_for(recipient: Recipient, variables: Variables, host: Mapping[str, st
         elif value.to in {recipient, "all"} or recipient == "setup":
             _add_secret(values, name, value, host)
     return values
+
+
+def filled_in(servers: Mapping[str, McpServer], host: Mapping[str, str]) -> dict[str, McpServer]:
+    """Return the MCP servers with the values of their secrets; raises what ``values_for`` raises."""
+    return {
+        name: replace(
+            server,
+            env=dict(values_for("setup", server.env, host)),
+            headers=dict(values_for("setup", server.headers, host)),
+        )
+        for name, server in servers.items()
+    }
 
 
 def _add_secret(values: dict[str, str], name: str, secret: Secret, host: Mapping[str, str]) -> None:

@@ -5,9 +5,9 @@ from __future__ import annotations
 import anyio
 import pytest
 
+from reeval.backends import ModelReply, ModelRequest
 from reeval.errors import InfrastructureError, Phase
 from reeval.grade.calibration.examples import Example
-from reeval.protocols import ModelReply, ModelRequest
 from reeval.run.asking.calibrating import AT_ONCE, Heartbeat, judge_examples
 from reeval.run.judging.measure import Measurement
 from reeval.schema.spec import Judge

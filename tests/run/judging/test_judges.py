@@ -10,8 +10,9 @@ from typing import Any
 import anyio
 import pytest
 
+from reeval.backends import ModelRequest
 from reeval.errors import InfrastructureError, Phase, RecordError, UsageError
-from reeval.protocols import ModelRequest, Room
+from reeval.protocols import Room
 from reeval.schema.observation import CheckStatus
 from reeval.schema.record import AttemptRecord, CheckRecord, Outcome, ScoreState
 from reeval.schema.transcript import Turn

@@ -8,8 +8,8 @@ from typing import Any
 import anyio
 import pytest
 
+from reeval.backends import ModelReply, ModelRequest
 from reeval.errors import InfrastructureError, Phase
-from reeval.protocols import ModelReply, ModelRequest
 from reeval.run.asking.material import Section
 from reeval.run.judging.measure import Measurement, judge_request, measure
 from reeval.schema.spec import Judge
