@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
-from reeval.schema.data import PlannedDatabase
+from reeval.schema.data.questions import PlannedDatabase
+from reeval.schema.data.results import ResultTable
 from reeval.schema.plan import PlannedModel
-from reeval.schema.results import ResultTable
 from reeval.usage import Usage
 
 __all__ = [

@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 import msgspec
 
-from reeval.schema.data import DataQuestion, PlannedDatabase
+from reeval.schema.data.questions import DataQuestion, PlannedDatabase
 from reeval.schema.environment import Egress, Environment, Secret
 from reeval.schema.options import DEFAULT_QUESTIONS_AT_ONCE, JudgeOptions, ResolvedGate, StateOptions
 from reeval.schema.spec import EvalKind

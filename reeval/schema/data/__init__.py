@@ -1,0 +1,1 @@
+"""What is a data question, and what does its query give?"""
