@@ -54,6 +54,13 @@ class Process(Protocol):
         """Return what it wrote to standard error so far, bounded."""
         ...
 
+    async def send(self, data: bytes) -> None:
+        """Write to the standard input of one that was started with ``stdin="open"``, one sender at a time.
+
+        Waits until it has read enough; ``OSError`` when it reads no more.
+        """
+        ...
+
     async def wait(self) -> int:
         """Return its exit code, minus the signal's number when a signal ended it."""
         ...
@@ -78,9 +85,16 @@ class Sandbox(Protocol):
         ...
 
     def start(
-        self, command: Command, *, env: Mapping[str, str] | None = None, stdin: bytes | None = None
+        self,
+        command: Command,
+        *,
+        env: Mapping[str, str] | None = None,
+        stdin: bytes | Literal["open"] | None = None,
     ) -> AbstractAsyncContextManager[Process]:
-        """Start a process whose output is read while it runs; leaving the block ends it."""
+        """Start a process whose output is read while it runs; leaving the block ends it.
+
+        With ``stdin="open"`` it is talked to through ``Process.send``.
+        """
         ...
 
     async def read(self, path: str, limit: int | None = None) -> bytes:

@@ -12,6 +12,7 @@ from collections.abc import AsyncIterator, Iterator, Mapping
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Literal
 
 from anyio import to_thread
 
@@ -118,7 +119,11 @@ class LocalSandbox:
 
     @asynccontextmanager
     async def start(
-        self, command: Command, *, env: Mapping[str, str] | None = None, stdin: bytes | None = None
+        self,
+        command: Command,
+        *,
+        env: Mapping[str, str] | None = None,
+        stdin: bytes | Literal["open"] | None = None,
     ) -> AsyncIterator[Process]:
         """Start a process; leaving the block ends it, if it still runs, with everything it started."""
         running = self._spawn(command, env, stdin)
@@ -158,7 +163,7 @@ class LocalSandbox:
         with _disk_errors("the workspace"):
             return await to_thread.run_sync(changes_between, before, after, self._place.prepared, self._tracker.store)
 
-    def _spawn(self, command: Command, env: Mapping[str, str] | None, stdin: bytes | None) -> Running:
+    def _spawn(self, command: Command, env: Mapping[str, str] | None, stdin: bytes | Literal["open"] | None) -> Running:
         self._check()
         self._count += 1
         mark = f"{self._place.directory.mark}{self._count}."

@@ -217,6 +217,24 @@ async def test_a_started_process_that_ends_gives_its_exit_code_and_leaves_its_ch
     assert wait_until_gone("4321.2") == []
 
 
+async def test_a_process_can_be_talked_to_while_it_runs(site: Site) -> None:
+    async with site.open() as sandbox, sandbox.start("while read x; do echo got $x; done", stdin="open") as process:
+        output = process.stdout()
+        answers = []
+        for word in (b"one", b"two"):
+            await process.send(word + b"\n")
+            answers.append(await anext(output))
+    assert answers == [b"got one\n", b"got two\n"]
+
+
+async def test_more_is_sent_than_a_pipe_holds_and_a_process_that_reads_no_more_is_an_error(site: Site) -> None:
+    async with site.open() as sandbox, sandbox.start("head -c 1000000 | wc -c", stdin="open") as process:
+        await process.send(b"x" * 1_000_000)
+        assert b"".join([chunk async for chunk in process.stdout()]).strip() == b"1000000"
+        with pytest.raises(OSError):
+            await process.send(b"x" * 1_000_000)
+
+
 async def test_a_started_process_can_be_killed_while_somebody_reads_it(site: Site) -> None:
     async with site.open() as sandbox, sandbox.start("while :; do echo x; sleep 0.01; done") as process:
         async with anyio.create_task_group() as tasks:
@@ -245,6 +263,8 @@ async def test_no_file_descriptor_is_left_open(site: Site) -> None:
         for _ in range(5):
             await sandbox.exec("echo x", stdin=b"x")
             await sandbox.exec("echo x", stdin=b"x" * 100_000)
+            async with sandbox.start("cat", stdin="open") as process:
+                await process.send(b"x")
             with pytest.raises(UsageError):
                 await sandbox.exec("\0")
             with anyio.move_on_after(0.02):

@@ -7,16 +7,16 @@ import selectors
 import signal
 import subprocess
 import sys
-import tempfile
 import time
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import suppress
-from typing import IO
+from typing import Literal
 
 import anyio
 from anyio import to_thread
 
 from reeval.sandboxes.processes.drain import drain
+from reeval.sandboxes.processes.feed import Feed, input_of
 from reeval.sandboxes.processes.kin import end_marked
 from reeval.sandboxes.processes.output import BoundedOutput
 
@@ -37,8 +37,12 @@ READY = selectors.EVENT_READ
 class Running:
     """A process and its two pipes; implements ``protocols.Process``. To be closed when done with."""
 
-    def __init__(self, popen: subprocess.Popen[bytes], stdout: int, stderr: int, mark: str, limit: int) -> None:
+    def __init__(
+        self, popen: subprocess.Popen[bytes], feed: Feed | None, pipes: tuple[int, int], mark: str, limit: int
+    ) -> None:
+        stdout, stderr = pipes
         self._popen = popen
+        self._feed = feed
         self._stderr = BoundedOutput(limit)
         self._mark = mark
         self._began = time.monotonic()
@@ -96,6 +100,11 @@ class Running:
             self._look()
         return output
 
+    async def send(self, data: bytes) -> None:
+        """Write to its standard input; ``OSError`` when it reads no more."""
+        assert self._feed is not None, 'it was started with stdin="open"'
+        await self._feed.send(data)
+
     async def wait(self) -> int:
         """Return its exit code, minus the signal's number when a signal ended it."""
         while self._popen.poll() is None:
@@ -126,6 +135,8 @@ class Running:
         if self._handle is not None:
             os.close(self._handle)
             self._handle = None
+        if self._feed is not None:
+            self._feed.close()
         for pipe in self._pipes:
             os.close(pipe) if self._killed else drain(pipe)
         self._pipes = {}
@@ -181,7 +192,7 @@ def spawn(
     *,
     env: Mapping[str, str],
     directory: str,
-    stdin: bytes | None,
+    stdin: bytes | Literal["open"] | None,
     mark: str,
     limit: int,
 ) -> Running:
@@ -190,7 +201,7 @@ def spawn(
     ``limit``: bytes of standard error to keep.
     """
     (out, out_end), (err, err_end) = os.pipe(), os.pipe()
-    source = _input(stdin)
+    source, feed = Feed.opened() if stdin == "open" else (input_of(stdin), None)
     try:
         popen = subprocess.Popen(
             arguments, env=env, cwd=directory, stdin=source, stdout=out_end, stderr=err_end, start_new_session=True
@@ -198,6 +209,8 @@ def spawn(
     except BaseException:
         os.close(out)
         os.close(err)
+        if feed is not None:
+            feed.close()
         raise
     finally:
         os.close(out_end)
@@ -208,28 +221,7 @@ def spawn(
             os.close(source)
     os.set_blocking(out, False)
     os.set_blocking(err, False)
-    return Running(popen, out, err, mark, limit)
-
-
-def _input(data: bytes | None) -> int | IO[bytes]:
-    """Return what the process reads: written already, so that nobody has to feed it. A file if no pipe can hold it."""
-    if not data:
-        return subprocess.DEVNULL
-    if len(data) <= CHUNK:
-        reader, writer = os.pipe()
-        os.set_blocking(writer, False)
-        try:
-            written = os.write(writer, data)
-        except BlockingIOError:
-            written = 0
-        os.close(writer)
-        if written == len(data):
-            return reader
-        os.close(reader)
-    file = tempfile.TemporaryFile()  # noqa: SIM115 - the caller closes it
-    file.write(data)
-    file.seek(0)
-    return file
+    return Running(popen, feed, (out, err), mark, limit)
 
 
 def _handle_of(pid: int) -> int | None:
