@@ -14,7 +14,18 @@ import msgspec
 
 from reeval.schema.transcript import FileEdit, Reasoning, ToolCall, WebFetch, WebSearch
 
-__all__ = ["Done", "Failed", "Message", "Retry", "Served", "StreamEvent", "Used", "parse_line"]
+__all__ = [
+    "NOT_JSON",
+    "Done",
+    "Failed",
+    "Message",
+    "Retry",
+    "Served",
+    "StreamEvent",
+    "Used",
+    "decode_line",
+    "parse_line",
+]
 
 
 class Message(msgspec.Struct, frozen=True, kw_only=True, tag="message"):
@@ -72,6 +83,9 @@ class Done(msgspec.Struct, frozen=True, kw_only=True, tag="done"):
 
 StreamEvent = Message | Reasoning | ToolCall | FileEdit | WebSearch | WebFetch | Used | Served | Failed | Retry | Done
 
+NOT_JSON = object()
+"""What a line that is no JSON decodes to: no value of JSON is it."""
+
 _HIGH, _LOW = rb"\\u[dD][89abAB][0-9a-fA-F]{2}", rb"\\u[dD][c-fC-F][0-9a-fA-F]{2}"
 _LONE_SURROGATE = re.compile(rb"%s(?!%s)|(?<!%s)%s" % (_HIGH, _LOW, _HIGH, _LOW))
 
@@ -84,9 +98,8 @@ def parse_line(line: bytes) -> StreamEvent | str | None:
     """Return the event of a line, why it holds none (a text), or None for an empty line."""
     if not line.strip():
         return None
-    try:
-        found = _decoded(line)
-    except (msgspec.DecodeError, RecursionError):
+    found = decode_line(line)
+    if found is NOT_JSON:
         return f"not JSON: {line.decode('utf-8', 'replace')}"
     kind = found.get("type") if isinstance(found, dict) else None
     if not isinstance(kind, str) or kind not in _TYPES:
@@ -98,8 +111,18 @@ def parse_line(line: bytes) -> StreamEvent | str | None:
     return event
 
 
+def decode_line(line: bytes) -> Any:
+    """Decode JSON; ``NOT_JSON`` for what is none.
+
+    Halves of surrogate pairs and bytes that are no UTF-8 are replaced: agents print both.
+    """
+    try:
+        return _decoded(line)
+    except (msgspec.DecodeError, RecursionError):
+        return NOT_JSON
+
+
 def _decoded(line: bytes) -> Any:
-    """Decode JSON. Halves of surrogate pairs and bytes that are no UTF-8 are replaced: agents print both."""
     try:
         return msgspec.json.decode(line)
     except msgspec.DecodeError:

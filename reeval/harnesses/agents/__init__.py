@@ -1,0 +1,1 @@
+"""What do the command lines of coding agents have in common?"""

@@ -1,0 +1,1 @@
+"""How does what an agent prints become events?"""

@@ -1,0 +1,58 @@
+"""Which call does an end belong to? Tool calls from their begin to their end."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from time import monotonic
+from typing import Any
+
+import msgspec
+
+from reeval.schema.transcript import ToolCall
+
+__all__ = ["Calls", "mcp_name"]
+
+_MOST_OPEN = 10_000
+
+
+class _Begun(msgspec.Struct, frozen=True):
+    call: ToolCall
+    since: float
+
+
+class Calls:
+    """The calls that have begun and not ended, by the agent's own ids."""
+
+    def __init__(self, clock: Callable[[], float] = monotonic) -> None:
+        self._clock = clock
+        self._begun: dict[str, _Begun] = {}
+
+    def __contains__(self, id: str) -> bool:
+        return id in self._begun
+
+    def begin(self, id: str, name: str, native: str, input: Any = None) -> None:
+        """A call begins; ``name`` is the canonical one."""
+        if len(self._begun) < _MOST_OPEN:
+            call = ToolCall(name=name, native=None if native == name else native, input=input)
+            self._begun[id] = _Begun(call, self._clock())
+
+    def end(
+        self, id: str, output: str, *, ok: bool | None, exit_code: int | None = None, name: str = "unknown"
+    ) -> ToolCall:
+        """Return the call with its end; one whose begin was not seen is called ``name``."""
+        begun = self._begun.pop(id, None)
+        if begun is None:
+            return ToolCall(name=name, output=output, ok=ok, exit_code=exit_code)
+        duration = round(max(self._clock() - begun.since, 0.0), 6)
+        return msgspec.structs.replace(begun.call, output=output, ok=ok, exit_code=exit_code, duration=duration)
+
+    def rest(self) -> Iterator[ToolCall]:
+        """Yield the calls that have not ended, and forget them."""
+        begun, self._begun = self._begun, {}
+        for one in begun.values():
+            yield one.call
+
+
+def mcp_name(server: str, tool: str) -> str:
+    """Return the canonical name of an MCP server's tool."""
+    return f"mcp__{server}__{tool}"

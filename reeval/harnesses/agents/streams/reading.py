@@ -1,0 +1,101 @@
+"""How is an agent's JSON read, without ever failing at what a new version prints?"""
+
+from __future__ import annotations
+
+import posixpath
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from reeval.harnesses.agents.agent import Ending
+from reeval.harnesses.agents.streams.calls import Calls
+from reeval.harnesses.program.stream import StreamEvent, decode_line
+
+__all__ = ["JsonTranslator", "amount", "at", "joined", "listed", "relative", "text_at"]
+
+_SHOWN = 1000
+"""Bytes of an odd line that are looked at for a note."""
+
+
+class JsonTranslator(ABC):
+    """A translator for agents that print one JSON object a line: write ``event``, and ``end`` where that says more."""
+
+    def __init__(self, workspace: str) -> None:
+        self.workspace = workspace
+        self.session: str | None = None
+        self.calls = Calls()
+        """Calls that have begun."""
+
+    def begin(self) -> None:
+        """Start a turn."""
+        self.calls = Calls()
+
+    @abstractmethod
+    def event(self, found: dict[str, Any]) -> Iterable[StreamEvent | str]:
+        """Return the events of one object; what it raises for odd values becomes a note."""
+
+    def line(self, line: bytes) -> Iterator[StreamEvent | str]:
+        """Return the events of one line."""
+        if not line.strip():
+            return
+        found = decode_line(line)
+        if not isinstance(found, dict):
+            yield f"no JSON object: {_start(line)}"
+            return
+        try:
+            yield from self.event(found)
+        except (AttributeError, KeyError, IndexError, TypeError, ValueError) as error:
+            yield f"unusable {found.get('type')} event ({type(error).__name__}): {_start(line)}"
+
+    def end(self, ending: Ending) -> Iterator[StreamEvent | str]:  # noqa: ARG002 - for those that override it
+        """Return the calls whose end was never reported."""
+        yield from self.calls.rest()
+
+
+def at(found: Any, *path: str | int) -> Any:
+    """Return what stands at a path of keys and indexes; None where there is nothing."""
+    for step in path:
+        if isinstance(found, dict):
+            found = found.get(step)
+        elif isinstance(found, list) and isinstance(step, int) and -len(found) <= step < len(found):
+            found = found[step]
+        else:
+            return None
+    return found
+
+
+def text_at(found: Any, *path: str | int) -> str:
+    """Return the text at a path; empty where there is none."""
+    value = at(found, *path)
+    return value if isinstance(value, str) else ""
+
+
+def amount(found: Any, *path: str | int) -> int | None:
+    """Return the whole number from 0 at a path; None where there is none."""
+    value = at(found, *path)
+    return value if isinstance(value, int) and not isinstance(value, bool) and value >= 0 else None
+
+
+def listed(found: Any, *path: str | int) -> list[Any]:
+    """Return the list at a path; empty where there is none."""
+    value = at(found, *path)
+    return value if isinstance(value, list) else []
+
+
+def joined(content: Any) -> str:
+    """Return the text of a content: a text itself, or blocks of which those with a ``text`` count, line by line."""
+    if isinstance(content, str):
+        return content
+    blocks = content if isinstance(content, list) else [content]
+    return "\n".join(text for block in blocks if (text := block if isinstance(block, str) else text_at(block, "text")))
+
+
+def _start(line: bytes) -> str:
+    return line[:_SHOWN].decode("utf-8", "replace")
+
+
+def relative(path: str, workspace: str) -> str:
+    """Return a path as it stands in the workspace, where it is in it."""
+    if path.startswith(f"{workspace}/"):
+        return posixpath.normpath(path[len(workspace) + 1 :])
+    return path
