@@ -55,6 +55,10 @@ class Phase(StrEnum):
     CHECK = "check"
     JUDGE = "judge"
     RECORD = "record"
+    AGENT = "agent"
+    """A data question's agent: its turn failed, or ran into the attempt's timeout."""
+    TRUTH = "truth"
+    """A data question's ground truth: it was not found, or did not run."""
 
 
 class ReevalError(Exception):

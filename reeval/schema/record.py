@@ -20,6 +20,7 @@ from reeval.schema.plan import NO_ENVIRONMENT
 from reeval.schema.recorded.answers import AnswerRecord, JudgmentRecord, PairRecord, QuestionRecord
 from reeval.schema.recorded.data import DataRecord
 from reeval.schema.recorded.files import FileRef
+from reeval.schema.recorded.gates import AccuracyRecord, GateResult
 from reeval.schema.recorded.lifts import LiftRecord
 from reeval.schema.spec import EvalKind
 from reeval.schema.transcript import CommandResult, Turn
@@ -27,6 +28,7 @@ from reeval.usage import Usage
 
 __all__ = [
     "SCHEMA_VERSION",
+    "AccuracyRecord",
     "ArtifactRef",
     "AttemptEntry",
     "AttemptFailure",
@@ -237,18 +239,6 @@ class RunEnd(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, tag=
 JournalLine = RunStart | AttemptRecord | AnswerRecord | PairRecord | Superseded | RunEnd
 
 
-class GateResult(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """What a gate says of a cell."""
-
-    rule: str
-    minimum: float | None = None
-    value: float | None = None
-    """The rate, mean or share that was compared; None: there is none."""
-    holds: bool | None = None
-    """None: undecided (errors could still change it), reports only, or only skipped attempts."""
-    undecided: bool = False
-
-
 class CellRecord(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """What a cell's attempts add up to. Errors and skips are left out of rates and shown beside them."""
 
@@ -310,6 +300,8 @@ class EvalRecord(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     mode: Literal["run", "skip", "todo"] = "run"
     skip_reason: str | None = None
     description: str | None = None
+    asks: str | None = None
+    """A data question: what the agent is asked; None: an eval with a body of its own."""
     tags: tuple[str, ...] = ()
     runs: int = 1
     cases: tuple[str, ...] = ()
@@ -380,6 +372,10 @@ class RunRecord(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     evals: list[EvalRecord]
     lifts: list[LiftRecord] = []
     """Pooled by eval, where several evals compare the same environments."""
+    accuracy: list[AccuracyRecord] = []
+    """Of the data questions: one for each cell."""
+    target: str | None = None
+    """Where the data questions ran: ``dev``, ``staging``, ``prod``; None: there are none."""
     remarks: list[str] = []
     """What the run says about the evals themselves."""
     notes: list[str] = []

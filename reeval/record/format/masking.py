@@ -28,6 +28,8 @@ from reeval.schema.record import (
     Superseded,
 )
 from reeval.schema.recorded.answers import AnswerRecord, JudgmentRecord, PairRecord, QuestionRecord, SideTally
+from reeval.schema.recorded.data import DataRecord
+from reeval.schema.recorded.gates import AccuracyRecord
 from reeval.schema.recorded.lifts import LiftRecord
 
 __all__ = ["rewrite_line", "rewrite_record", "without_surrogates"]
@@ -36,11 +38,13 @@ Line = TypeVar("Line", bound=JournalLine)
 Text = Callable[[str], str]
 
 _NAMES: dict[type, frozenset[str]] = {
+    AccuracyRecord: frozenset({"key", "harness", "environment", "sandbox"}),
     AnswerRecord: frozenset({"eval", "attempt", "model", "served"}),
     AttemptEntry: frozenset({"attempt"}),
     AttemptRecord: frozenset({"eval", "attempt", "harness", "sandbox", "environment", "case", "task", "subject"}),
     CellRecord: frozenset({"key", "harness", "environment", "sandbox", "subject"}),
     Environment: frozenset({"name"}),
+    DataRecord: frozenset({"space", "question", "certified_query"}),
     EvalRecord: frozenset({"id", "file", "path", "slug", "cases", "task"}),
     FileRef: frozenset({"file", "sha256"}),
     JudgmentRecord: frozenset({"model", "served"}),
@@ -151,6 +155,8 @@ def _free(cls: type) -> tuple[tuple[str, bool], ...]:
 def _is_anything(kind: inspect.Type) -> bool:
     if isinstance(kind, inspect.DictType):
         return isinstance(kind.value_type, inspect.AnyType)
+    if isinstance(kind, inspect.VarTupleType):
+        return _is_anything(kind.item_type)
     return isinstance(kind, inspect.AnyType)
 
 
