@@ -132,6 +132,8 @@ class SandboxRequest:
     """The project's root on the host."""
     cached: tuple[SetupStep, ...] = ()
     """Setup steps that must have run in it when it opens, and may be what an earlier sandbox left of them."""
+    cached_env: Mapping[str, str] = field(default_factory=dict)
+    """The variables that those steps run with; no value is a secret's."""
     programs: tuple[str, ...] = ()
     """Host directories that stand in it at the same path, read-only; the ``bin`` of each is on ``PATH``."""
     keep: bool = False
@@ -158,6 +160,14 @@ class SandboxKind(Protocol):
 
     def describe(self, sandbox: PlannedSandbox) -> str:
         """Say in a few words what it is, for the run's header."""
+        ...
+
+    async def prepare(self, request: SandboxRequest) -> object:
+        """Make what attempts with such a request share, unless it is there: an image, what ``cached`` steps leave.
+
+        Called once in a run for all of them, with a key of theirs, and outside every limit of an attempt. What it
+        returns is kept as long as they may start: an object that holds what was made. Raises ``InfrastructureError``.
+        """
         ...
 
     def open(self, request: SandboxRequest) -> AbstractAsyncContextManager[Sandbox]:

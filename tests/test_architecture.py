@@ -14,7 +14,7 @@ PACKAGE = ROOT / "reeval"
 MODULES = sorted(path.relative_to(ROOT) for path in PACKAGE.rglob("*.py"))
 
 FLOORS = {
-    **dict.fromkeys(("errors", "secrets", "usage", "prices", "version"), 0),
+    **dict.fromkeys(("errors", "secrets", "shelf", "usage", "prices", "version"), 0),
     "schema": 1,
     **dict.fromkeys(("authoring", "backends", "protocols"), 2),
     **dict.fromkeys(("declare", "plan", "grade", "environments", "sandboxes", "harnesses", "models", "databases"), 3),

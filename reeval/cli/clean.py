@@ -74,7 +74,7 @@ def _trees(project: Project, *, dry_run: bool) -> Iterable[_Gone]:
     import time
 
     from reeval.environments.cache import removable, remove_trees, trees
-    from reeval.run.tools import CACHE
+    from reeval.shelf import CACHE
 
     cache: Path = project.root / CACHE
     found = removable(trees(cache), now=time.time()) if dry_run else remove_trees(cache)

@@ -112,7 +112,7 @@ def _difference(record: _Finished, attempt: PlannedAttempt, subject: str) -> str
 async def _subjects(plan: Plan, project: Project, attempts: list[PlannedAttempt]) -> dict[tuple[str, str], str]:
     """Return the digest of what runs each cell of the evals that have finished attempts."""
     from reeval.run.shared import SharedParts
-    from reeval.run.tools import CACHE
+    from reeval.shelf import CACHE
 
     parts = SharedParts(plan, project.catalog, project.root, project.root / CACHE)
     found: dict[tuple[str, str], str] = {}

@@ -19,13 +19,15 @@ from reeval.run.asking.models import Models
 from reeval.run.attempt import AttemptJob, AttemptResult, run_attempt
 from reeval.run.body.escaped import told
 from reeval.run.room.room import RoomRequest
-from reeval.run.room.variables import declared_variables
+from reeval.run.room.variables import declared_variables, plain_values
 from reeval.run.shared import Shared, SharedParts
 from reeval.run.stage.process import staged
-from reeval.run.tools import CACHE, Tools
+from reeval.run.tools import Tools
+from reeval.schema.environment import cached_steps
 from reeval.schema.plan import Plan, PlannedAttempt, PlannedEval
 from reeval.schema.record import AttemptFailure, AttemptRecord
 from reeval.schema.spec import Declared, EvalSpec, GroupSpec
+from reeval.shelf import CACHE
 
 __all__ = ["LocalExecutor"]
 
@@ -74,8 +76,9 @@ class LocalExecutor:
         """Return the attempt's record: whatever goes wrong is in it."""
         started_at = time.time_ns() // 1_000_000
         try:
-            shared = await opened.shared.of(attempt)
-            result = await _tried(make(shared), hearers)
+            job = make(await opened.shared.of(attempt))
+            await opened.shared.ready(job.room.sandbox)
+            result = await _tried(job, hearers)
         except RecordError:
             raise
         except InfrastructureError as error:
@@ -92,15 +95,18 @@ class LocalExecutor:
     def _job(
         self, opened: _OpenPlan, attempt: PlannedAttempt, spec: EvalSpec, models: Models, shared: Shared
     ) -> AttemptJob:
-        tools, planned = self._tools, attempt.eval
+        tools, planned, environment = self._tools, attempt.eval, shared.environment
         harness = opened.plan.harnesses[attempt.cell.harness]
         sandbox = opened.plan.sandboxes[attempt.cell.sandbox]
+        variables = declared_variables(environment, planned.env)
         request = SandboxRequest(
             key=attempt.key,
             run_id=tools.run_id,
             sandbox=sandbox,
             tree=shared.tree,
             egress=shared.egress,
+            cached=cached_steps(environment.setup) if environment else (),
+            cached_env=plain_values(variables),
             programs=shared.programs,
             root=tools.root,
             keep=tools.keep_sandbox,
@@ -111,9 +117,9 @@ class LocalExecutor:
             sandbox_kind=tools.catalog.sandboxes[sandbox.kind],
             harness=opened.harness(attempt.cell.harness),
             planned_harness=harness,
-            setup=shared.environment.setup if shared.environment else (),
-            variables=declared_variables(shared.environment, planned.env),
-            mcp=shared.environment.mcp if shared.environment else {},
+            setup=environment.setup[len(request.cached) :] if environment else (),
+            variables=variables,
+            mcp=environment.mcp if environment else {},
             host=tools.environ,
         )
         return AttemptJob(

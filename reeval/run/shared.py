@@ -13,7 +13,7 @@ import msgspec
 
 from reeval.environments.prepare import prepare
 from reeval.environments.subject import Subject, subject_digest
-from reeval.protocols import Catalog
+from reeval.protocols import Catalog, SandboxRequest
 from reeval.run.room.variables import declared_variables
 from reeval.schema.environment import Egress, Environment, PreparedTree
 from reeval.schema.plan import Plan, PlannedAttempt
@@ -45,6 +45,7 @@ class SharedParts:
         self._cells: dict[Hashable, asyncio.Task[Shared]] = {}
         self._trees: dict[Hashable, asyncio.Task[PreparedTree]] = {}
         self._programs: dict[Hashable, asyncio.Task[tuple[str, ...]]] = {}
+        self._ready: dict[Hashable, asyncio.Task[object]] = {}
 
     async def of(self, attempt: PlannedAttempt) -> Shared:
         """Return what the attempt's cell starts from; raise what ``prepare`` raises."""
@@ -52,6 +53,12 @@ class SharedParts:
         # Not by cell: evals that differ only in their task have the same subject.
         key = (cell.harness, cell.environment, cell.sandbox, planned.egress, *sorted(planned.env.items()))
         return await _once(self._cells, key, lambda: self._make(attempt))
+
+    async def ready(self, request: SandboxRequest) -> None:
+        """Let the sandbox's kind make what attempts with such a request share; raise what it raises."""
+        made_of = (request.tree, request.egress, request.cached, *sorted(request.cached_env.items()), request.programs)
+        kind = self._catalog.sandboxes[request.sandbox.kind]
+        await _once(self._ready, (request.sandbox.id, *made_of), lambda: kind.prepare(request))
 
     async def _make(self, attempt: PlannedAttempt) -> Shared:
         cell, planned = attempt.cell, attempt.eval

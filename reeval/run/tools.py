@@ -12,10 +12,7 @@ from reeval.schema.record import Outcome
 from reeval.schema.recorded.answers import AskedKey
 from reeval.secrets import Masker
 
-__all__ = ["CACHE", "Earlier", "Tools"]
-
-CACHE = Path(".reeval", "cache")
-"""Where prepared environments are kept, from the project's root."""
+__all__ = ["Earlier", "Tools"]
 
 
 class Earlier(msgspec.Struct, frozen=True, kw_only=True):

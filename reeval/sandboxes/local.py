@@ -62,6 +62,10 @@ class LocalSandboxKind:
 
         return f"{plain} ({problem() or 'bubblewrap works by now'})"
 
+    async def prepare(self, request: SandboxRequest) -> object:
+        """Make what attempts share: nothing, as the prepared tree is on this machine already."""
+        return None
+
     @asynccontextmanager
     async def open(self, request: SandboxRequest) -> AsyncIterator[Sandbox]:
         """Start a sandbox; everything in it ends with the block, however that is left."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from itertools import takewhile
 from typing import TYPE_CHECKING, Literal, Unpack
 
 if TYPE_CHECKING:
@@ -20,6 +21,9 @@ __all__ = [
     "SetupStep",
     "Skill",
     "Workspace",
+    "cached_steps",
+    "skill_key",
+    "source_key",
 ]
 
 DEFAULT_SETUP_TIMEOUT = 300.0
@@ -62,6 +66,12 @@ class SetupStep:
     run: str
     timeout: float = DEFAULT_SETUP_TIMEOUT
     cache: bool = False
+    """What it leaves is kept and reused; it gets no secrets."""
+
+
+def cached_steps(setup: tuple[SetupStep, ...]) -> tuple[SetupStep, ...]:
+    """Return the first steps that may be cached: those after one that runs in every attempt cannot be."""
+    return tuple(takewhile(lambda step: step.cache, setup))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -150,6 +160,11 @@ class Environment:
 def skill_key(skill: Skill) -> str:
     """Return what makes two declared skills the same one: the name, else where it comes from."""
     return skill.name or skill.path or skill.url or ""
+
+
+def source_key(url: str, ref: str | None) -> str:
+    """Return what stands for a git source in a plan: ``https://example.com/x.git@main``."""
+    return f"{url}@{ref or 'HEAD'}"
 
 
 @dataclass(frozen=True, kw_only=True)

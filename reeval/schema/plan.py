@@ -223,6 +223,8 @@ class Plan:
     """The configured providers, with an empty ``model``: what a model that only a body names is made of."""
     database: PlannedDatabase | None = None
     """Where the queries of data questions run; None: the plan has none."""
+    commits: dict[str, str] = field(default_factory=dict)
+    """The commit that each git source stands for in this run, by ``source_key``; empty: not resolved yet."""
     max_concurrent: int
     """Attempts at once in the whole run."""
     selection: Selection = Selection()

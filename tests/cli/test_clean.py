@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from reeval.run.tools import CACHE
+from reeval.shelf import CACHE
 from tests.cli.projects import CONFIG, project, recorded, reeval
 
 LEAVE = """

@@ -98,6 +98,8 @@ class LocalKind:
     def open(self, request: SandboxRequest) -> AbstractAsyncContextManager[Sandbox]:
         return self._never()
 
+    async def prepare(self, request: SandboxRequest) -> None: ...
+
     async def sweep(self, root: Path) -> list[str]:
         return []
 

@@ -192,6 +192,7 @@ class PlainSandboxKind:
     opened: int = 0
     closed: int = 0
     requests: list[SandboxRequest] = field(default_factory=list)
+    prepared: list[SandboxRequest] = field(default_factory=list)
     name: str = "plain"
 
     def plan(self, id: str, options: Any, harness: Any) -> PlannedSandbox:
@@ -201,6 +202,9 @@ class PlainSandboxKind:
 
     def describe(self, sandbox: Any) -> str:
         return "plain"
+
+    async def prepare(self, request: SandboxRequest) -> None:
+        self.prepared.append(request)
 
     @asynccontextmanager
     async def open(self, request: SandboxRequest) -> AsyncIterator[Sandbox]:

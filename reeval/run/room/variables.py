@@ -9,7 +9,7 @@ from typing import Literal
 from reeval.errors import InfrastructureError, Phase
 from reeval.schema.environment import Environment, McpServer, Secret
 
-__all__ = ["Recipient", "Variables", "declared_variables", "filled_in", "values_for"]
+__all__ = ["Recipient", "Variables", "declared_variables", "filled_in", "plain_values", "values_for"]
 
 Recipient = Literal["agent", "checks", "setup"]
 Variables = Mapping[str, str | Secret]
@@ -18,6 +18,11 @@ Variables = Mapping[str, str | Secret]
 def declared_variables(environment: Environment | None, env: Variables) -> dict[str, str | Secret]:
     """Merge an eval's variables with its environment's, which win: they are what a compare varies."""
     return {**env, **environment.env} if environment else dict(env)
+
+
+def plain_values(variables: Variables) -> dict[str, str]:
+    """Return the variables that are no secrets."""
+    return {name: value for name, value in variables.items() if isinstance(value, str)}
 
 
 def values_for(recipient: Recipient, variables: Variables, host: Mapping[str, str]) -> dict[str, str]:

@@ -1,0 +1,114 @@
+"""How do processes share directories that one of them makes and all of them use? On shelves, in a project's cache.
+
+A directory is made beside its place and renamed into it, so that it is there whole or not at all. Who uses one holds
+a shared lock on it, which the kernel drops with the process: what nobody holds can go at any time.
+"""
+
+from __future__ import annotations
+
+import errno
+import fcntl
+import os
+import shutil
+import tempfile
+import weakref
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+__all__ = ["CACHE", "UNFINISHED", "Held", "claim", "hold", "making", "put", "take_down"]
+
+CACHE = Path(".reeval", "cache")
+"""Where a project keeps what is made once, from its root."""
+UNFINISHED = ".building-"
+"""What the name of a directory starts with while it is made, or removed."""
+_LOCK = ".lock-"
+
+
+class Held:
+    """A lock, as long as this object lives."""
+
+    def __init__(self, descriptor: int) -> None:
+        self.release = weakref.finalize(self, os.close, descriptor)
+        """Give it up early."""
+
+
+def hold(directory: str | Path) -> Held | None:
+    """Keep a directory from being removed, and mark it as used now; None when it is not there."""
+    try:
+        descriptor = os.open(directory, os.O_RDONLY | os.O_DIRECTORY)
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+    held = Held(descriptor)
+    _lock(descriptor, fcntl.LOCK_SH)
+    try:
+        # Taken down between opening and locking, and maybe made again: then this lock is on what is removed.
+        if not os.path.samestat(os.fstat(descriptor), os.stat(directory)):  # noqa: PTH116 - beside os.fstat
+            return None
+        os.utime(directory)
+    except FileNotFoundError:
+        return None
+    return held
+
+
+def take_down(directory: Path) -> Path | None:
+    """Move a directory that nobody holds out of its place, and return where it waits to be removed; else None."""
+    going = directory.with_name(f"{UNFINISHED}gone-{directory.name.removeprefix(UNFINISHED)}-{os.getpid()}")
+    try:
+        descriptor = os.open(directory, os.O_RDONLY | os.O_DIRECTORY)
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+    try:
+        if not _lock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB):
+            return None
+        directory.rename(going)
+    except FileNotFoundError:
+        return None
+    finally:
+        os.close(descriptor)
+    return going
+
+
+@contextmanager
+def making(shelf: Path) -> Iterator[Path]:
+    """Give a new directory on a shelf, held while it is made; what is not ``put`` in the block is removed."""
+    shelf.mkdir(parents=True, exist_ok=True)
+    building = Path(tempfile.mkdtemp(prefix=UNFINISHED, dir=shelf))
+    held = hold(building)
+    try:
+        yield building
+    finally:
+        if held is not None:
+            held.release()
+        shutil.rmtree(building, ignore_errors=True)
+
+
+def put(building: Path, place: Path) -> None:
+    """Give a directory its place, unless another process was faster: its own holds the same."""
+    with suppress(FileExistsError):
+        try:
+            building.rename(place)
+        except OSError as error:
+            if error.errno == errno.ENOTEMPTY:
+                raise FileExistsError from error
+            raise
+
+
+def claim(place: Path) -> Held | None:
+    """Be the only one who makes what goes to ``place``, as long as the claim is held; None when another one is."""
+    place.parent.mkdir(parents=True, exist_ok=True)
+    # The file stays: a lock on a file that was removed and made again would be no lock.
+    descriptor = os.open(place.with_name(f"{_LOCK}{place.name}"), os.O_RDWR | os.O_CREAT, 0o644)
+    held = Held(descriptor)
+    return held if _lock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB) else None
+
+
+def _lock(descriptor: int, how: int) -> bool:
+    """Lock, and say whether that is now so; a file system without locks says yes to all but removing."""
+    try:
+        fcntl.flock(descriptor, how)
+    except BlockingIOError:
+        return False
+    except OSError:
+        return not how & fcntl.LOCK_EX
+    return True
