@@ -118,7 +118,8 @@ class CellFold:
     def _gate(self, gate: ResolvedGate, planned: int, spare_errors: int) -> GateResult:
         open_attempts = self._outcomes[Outcome.ERROR] - spare_errors + max(planned - self._outcomes.total(), 0)
         decided = sum(self._outcomes[outcome] for outcome in _AGENTS_OWN)
-        if gate.rule == "none" or not (decided or open_attempts):  # reports only, or only skipped attempts
+        # It reports only, it is settled over all questions together, or there are only skipped attempts.
+        if gate.rule in {"none", "accuracy"} or not (decided or open_attempts):
             return GateResult(rule=gate.rule, minimum=gate.minimum)
         value, worst, best = self._bounds(gate, decided, open_attempts)
         minimum = 1.0 if gate.minimum is None else gate.minimum

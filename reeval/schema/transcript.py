@@ -133,6 +133,8 @@ class Turn(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """A failed turn is data: the agent gave up or ran out of context."""
     error: str | None = None
     """Why the turn failed."""
+    sql: str | None = None
+    """The query that a data agent says it ran last for its answer."""
     events: tuple[Event, ...] = ()
     usage: Usage | None = None
     model: str | None = None
