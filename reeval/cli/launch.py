@@ -170,6 +170,7 @@ def _run(project: Project, job: _Job, request: Request) -> ExitCode:
     """Run what is to run, then record and report it."""
     import anyio
 
+    from reeval.cli.warm import warming
     from reeval.record.compile import write_record
     from reeval.record.store import RunDirectory
     from reeval.report.screen.evidence import load_failures
@@ -190,7 +191,8 @@ def _run(project: Project, job: _Job, request: Request) -> ExitCode:
     )
     try:
         reporter.run_started(job.plan, start, [*_facts(project, job.plan), *job.facts])
-        outcome = anyio.run(_swept_and_run, project, job.plan, _tools(project, job, request, reporter))
+        with warming():
+            outcome = anyio.run(_swept_and_run, project, job.plan, _tools(project, job, request, reporter))
         job.writer.end(RunEnd(state=outcome.state, ended_at=int(time.time() * 1000), notes=list(outcome.notes)))
         record = write_record(run)
         failures = load_failures(record, run)

@@ -12,7 +12,6 @@ from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
-from importlib.resources import files
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -36,11 +35,13 @@ from reeval.schema.recorded.answers import QuestionRecord
 if TYPE_CHECKING:
     from jinja2 import Template
 
-__all__ = ["PICTURE", "cell", "code", "fence", "summary_text", "write_summary"]
+__all__ = ["PICTURE", "cell", "code", "fence", "summary_text", "template", "write_summary"]
 
 PICTURE = "lifts.svg"
 """Stands beside ``summary.md``: GitHub shows a picture in Markdown only from a file of its own."""
 
+_TEMPLATES = Path(__file__).parent / "templates"
+"""A section that is not always there is a file of its own, compiled when it is."""
 _ROWS = 200
 _FAILURES = 50
 _ASKED = 100
@@ -91,7 +92,7 @@ def summary_text(record: RunRecord, failures: Sequence[AttemptRecord], reader: R
     rows = list(_rows(record))
     asked = [_question(planned, one) for planned in record.evals for one in planned.questions]
     picture = picture_of(lifts_of(record))
-    return _template().render(
+    return template().render(
         run=record,
         title=_title(record),
         elapsed=None if record.ended_at is None else (record.ended_at - record.created_at) / 1000,
@@ -112,15 +113,19 @@ def summary_text(record: RunRecord, failures: Sequence[AttemptRecord], reader: R
 
 
 @cache
-def _template() -> Template:
-    from jinja2 import Environment, StrictUndefined
+def template() -> Template:
+    """Return the compiled template; the first call takes a tenth of a short run."""
+    from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
-    source = files("reeval.report").joinpath("templates/summary.md.j2").read_text(encoding="utf-8")
     environment = Environment(  # noqa: S701 - Markdown: the filters make text safe, HTML escaping would show
-        undefined=StrictUndefined, keep_trailing_newline=True, trim_blocks=True, lstrip_blocks=True
+        loader=FileSystemLoader(_TEMPLATES),
+        undefined=StrictUndefined,
+        keep_trailing_newline=True,
+        trim_blocks=True,
+        lstrip_blocks=True,
     )
     environment.filters.update(cell=cell, code=code, fence=fence, link=quote, moment=moment, seconds=seconds)
-    return environment.from_string(source)
+    return environment.get_template("summary.md.j2")
 
 
 # --- text that cannot do anything -----------------------------------------------------------------------

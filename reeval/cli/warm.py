@@ -1,0 +1,34 @@
+"""What does the end of a run need that can be loaded while its attempts wait? The engine of the history, the summary."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from threading import Event, Thread
+
+__all__ = ["warming"]
+
+_SHORT = 0.3
+"""Seconds. A run that ends sooner has nothing to wait for, and a second thread would only be in its way."""
+
+
+@contextmanager
+def warming() -> Iterator[None]:
+    """Load it in a thread; leaving the block waits for what was begun, so that no thread loads while modules go."""
+    ended = Event()
+    thread = Thread(target=_load_unless, args=(ended,), name="warm-up", daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        ended.set()
+        thread.join()
+
+
+def _load_unless(ended: Event) -> None:
+    if ended.wait(_SHORT):
+        return
+    import reeval.record.history  # noqa: F401 - it loads the engine
+    from reeval.report.summary import template
+
+    template()
