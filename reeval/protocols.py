@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, Literal, Protocol, TypeVar
 
 from reeval.authoring import Command
-from reeval.backends import DatabaseKind, ModelKind
+from reeval.backends import DatabaseKind, ModelKind, ModelReply, ModelRequest
 from reeval.schema.environment import Egress, Layout, McpServer, PreparedTree, SetupStep
 from reeval.schema.plan import Plan, PlannedAttempt, PlannedEval, PlannedHarness, PlannedSandbox
 from reeval.schema.record import AttemptRecord, FileRef, RunRecord, RunStart
@@ -209,6 +209,10 @@ class Room(Protocol):
         """Return the attempt's sandbox, started on the first call."""
         ...
 
+    async def ask(self, model: str, request: ModelRequest) -> ModelReply:
+        """Ask a model of the plan (see ``HarnessKind.models``); raise what ``Model.answer`` raises."""
+        ...
+
 
 class Session(Protocol):
     """A conversation with an agent."""
@@ -249,6 +253,8 @@ class HarnessKind:
     """Whether a second send goes on with the same conversation; False: it is refused."""
     hosts: Callable[[PlannedHarness, Mapping[str, str]], tuple[str, ...]] = field(default=lambda _harness, _env: ())
     """Hosts (``api.example.com``) of its models, which its attempts may reach; takes the agent's variables too."""
+    models: Callable[[PlannedHarness], tuple[str, ...]] = field(default=lambda _: ())
+    """Models (``anthropic/…``) that its sessions ask through ``Room.ask``: they are planned, and their keys needed."""
     programs: Callable[[PlannedHarness, Path], tuple[str, ...]] = field(default=lambda _harness, _cache: ())
     """Install its agent's program below a cache directory of the host, unless it is there, and return the directories
     for ``SandboxRequest.programs``. Blocks, maybe for minutes: meant for a thread. Raises ``InfrastructureError``."""

@@ -121,6 +121,7 @@ class LocalExecutor:
             variables=variables,
             mcp=environment.mcp if environment else {},
             host=tools.environ,
+            ask=models.answer,
         )
         return AttemptJob(
             attempt=attempt,

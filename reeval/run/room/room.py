@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable, Iterator, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, ExitStack, asynccontextmanager, contextmanager
 from time import monotonic
 from typing import Any, TypeVar
@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 import anyio
 import msgspec
 
+from reeval.backends import ModelReply, ModelRequest
 from reeval.errors import InfrastructureError, Phase
 from reeval.protocols import Harness, Sandbox, SandboxKind, SandboxRequest, Session, Snapshot
 from reeval.run.room.clock import Clock
@@ -37,6 +38,8 @@ class RoomRequest(msgspec.Struct, frozen=True, kw_only=True):
     variables: Variables
     mcp: Mapping[str, McpServer] = {}
     host: Mapping[str, str]
+    ask: Callable[[str, ModelRequest], Awaitable[ModelReply]]
+    """Asks a model of the plan."""
 
 
 class AttemptRoom:
@@ -101,6 +104,10 @@ class AttemptRoom:
             what = f"a session of {planned.id}"
             self._session = Keeper(self._open_session, phase=Phase.HARNESS, what=what, limit=planned.start_timeout)
         return await self._session.value()
+
+    async def ask(self, model: str, request: ModelRequest) -> ModelReply:
+        """Ask a model of the plan."""
+        return await self._request.ask(model, request)
 
     def serve(self, open: Callable[[Clock], AbstractAsyncContextManager[T]], limit: float) -> Keeper[T]:
         """Hold a server, which ends with the attempt at the latest."""
