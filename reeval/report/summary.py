@@ -19,14 +19,11 @@ from urllib.parse import quote
 
 from reeval.errors import RecordError
 from reeval.report.answers import SHOWN_ANSWERS, answers_to, facts_of, sides_of
-from reeval.report.pictures.bars import lifts_of, picture_of
 from reeval.report.screen.blocks import reading, status
-from reeval.report.screen.compares import lift_parts, said_of
 from reeval.report.screen.ending import next_commands, silent_text
 from reeval.report.screen.evidence import RunReader, attempt_key, failing_of
 from reeval.report.screen.failures import Page, failure_lines
 from reeval.report.screen.numbers import count, dollars, moment, number, seconds
-from reeval.report.screen.passes import cell_passes
 from reeval.report.screen.points import lost_points
 from reeval.report.text import escape
 from reeval.schema.record import AttemptRecord, EvalRecord, Outcome, RunRecord, RunState
@@ -34,6 +31,8 @@ from reeval.schema.recorded.answers import QuestionRecord
 
 if TYPE_CHECKING:
     from jinja2 import Template
+
+    from reeval.report.pictures.bars import Picture
 
 __all__ = ["PICTURE", "cell", "code", "fence", "summary_text", "template", "write_summary"]
 
@@ -63,8 +62,16 @@ def write_summary(
     _place(path, summary_text(record, failures, reader))
 
 
+def _picture(record: RunRecord) -> Picture | None:
+    if not record.lifts and not any(planned.lifts for planned in record.evals):
+        return None
+    from reeval.report.pictures.bars import lifts_of, picture_of
+
+    return picture_of(lifts_of(record))
+
+
 def _picture_text(record: RunRecord) -> str | None:
-    picture = picture_of(lifts_of(record))
+    picture = _picture(record)
     if picture is None:
         return None
     from reeval.report.pictures.svg import svg_text
@@ -91,7 +98,7 @@ def summary_text(record: RunRecord, failures: Sequence[AttemptRecord], reader: R
     """Return the summary. ``failures`` are the attempts to show; the rest is counted from the record."""
     rows = list(_rows(record))
     asked = [_question(planned, one) for planned in record.evals for one in planned.questions]
-    picture = picture_of(lifts_of(record))
+    picture = _picture(record)
     return template().render(
         run=record,
         title=_title(record),
@@ -179,7 +186,12 @@ def _title(record: RunRecord) -> str:
 def _lifts(record: RunRecord) -> Iterator[dict[str, Any]]:
     """Yield a row for each lift, those over several evals first, with what else is to be known of it."""
     pooled = [(f"{lift.evals} evals", lift) for lift in record.lifts]
-    for title, lift in [*pooled, *((one.title, lift) for one in record.evals for lift in one.lifts)]:
+    lifts = [*pooled, *((one.title, lift) for one in record.evals for lift in one.lifts)]
+    if not lifts:
+        return
+    from reeval.report.screen.compares import lift_parts, said_of
+
+    for title, lift in lifts:
         counts = (lift.control_passed, lift.control_decided), (lift.variant_passed, lift.variant_decided)
         means = ("–" if mean is None else number(mean) for mean in (lift.control_mean, lift.variant_mean))
         shown = list(means) if lift.scored else [f"{passed} of {decided}" for passed, decided in counts]
@@ -199,7 +211,9 @@ def _lifts(record: RunRecord) -> Iterator[dict[str, Any]]:
 
 def _passes(record: RunRecord) -> Iterator[dict[str, str]]:
     """Yield a row for each cell of which several attempts are decided: pass@k and pass^k for some k."""
-    for planned in record.evals:
+    for planned in (one for one in record.evals if one.runs > 1):
+        from reeval.report.screen.passes import cell_passes
+
         for found in cell_passes(planned):
             at, hat = (
                 " · ".join(f"{k}: {value:.2f}" for k, value in values.items()) for values in (found.at, found.hat)

@@ -7,10 +7,8 @@ from dataclasses import dataclass
 from typing import Literal
 
 from reeval.report.answers import question_lines
-from reeval.report.screen.compares import compare_lines
 from reeval.report.screen.ink import PLAIN, Ink
 from reeval.report.screen.numbers import count, dollars, number, seconds
-from reeval.report.screen.passes import pass_lines
 from reeval.report.screen.table import table
 from reeval.report.text import one_line, pad, width
 from reeval.schema.record import AttemptEntry, CellRecord, EvalRecord, Outcome
@@ -142,11 +140,15 @@ def block(
     """
     lines = _first_lines(record, record.title if with_file else " › ".join(record.path), ink, cells)
     if record.lifts:
+        from reeval.report.screen.compares import compare_lines
+
         counts = [(column.head, column.text) for column in _said(record.cells) if column.head in _BESIDE_LIFTS]
         lines += compare_lines(record, reading, counts, ink, cells, every=all_cases)
     elif len(record.cells) > 1:
         lines += _cells_table(record, ink, cells)
     if all_cases:
+        from reeval.report.screen.passes import pass_lines
+
         lines += pass_lines(record, ink, cells, _INDENT)
     if record.cases and record.attempts:
         lines += _cases_table(record, ink, cells, SHOWN_CASES if not all_cases else len(record.cases))

@@ -8,7 +8,6 @@ from collections.abc import Collection, Sequence
 
 from reeval.errors import ExitCode
 from reeval.report.screen.blocks import Status, block, status
-from reeval.report.screen.compares import pooled_lines
 from reeval.report.screen.evidence import attempt_key, silent_of
 from reeval.report.screen.failures import Page, failure_sections
 from reeval.report.screen.ink import Ink
@@ -133,7 +132,11 @@ def ending(
 ) -> list[str]:
     """Return what follows the blocks: lifts and lost points, failures, errors, remarks, totals, what to do next."""
     lines: list[str] = []
-    pooled = pooled_lines(record.lifts, page.ink, page.cells)
+    pooled: list[str] = []
+    if record.lifts:
+        from reeval.report.screen.compares import pooled_lines
+
+        pooled = pooled_lines(record.lifts, page.ink, page.cells)
     points = points_section(record, page)
     for section in (pooled, points, *failure_sections(record.evals, failures, page), _remarks(record, page)):
         if section:
