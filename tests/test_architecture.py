@@ -43,6 +43,7 @@ HOMES = {
         "reeval/models/",
         "reeval/grade/compared/recorded",
         "reeval/grade/compared/told",
+        "reeval/grade/data/accuracy",
         "reeval/report/live/events",
     ),
     "anyio": (
@@ -59,6 +60,7 @@ HOMES = {
     "jsonschema": ("reeval/grade/", "reeval/models/"),
     "pathspec": ("reeval/grade/", "reeval/sandboxes/", "reeval/environments/"),
     "dotenv": ("reeval/cli/",),
+    "yaml": ("reeval/declare/data/",),
 }
 ALTERNATIVES = {"harnesses", "sandboxes", "models", "databases", "cli"}
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Literal, TypedDict, Unpack, get_args
 
 from reeval.errors import DeclarationError, did_you_mean
+from reeval.schema.data.questions import DataQuestion
 from reeval.schema.environment import Environment
 from reeval.schema.options import Options, StateOptions
 
@@ -163,6 +164,8 @@ class EvalSpec:
     """Digest of what the eval asks and how it grades: source, project imports, loaded files, cases."""
     judge_models: tuple[str, ...] = ()
     """Models of the judges that its body names."""
+    data: DataQuestion | None = None
+    """A data question, whose ``body`` is never called: a run has its own."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -1,0 +1,1 @@
+"""Which data questions and certified queries do a project's files declare?"""
