@@ -255,8 +255,10 @@ class HarnessKind:
     """Hosts (``api.example.com``) of its models, which its attempts may reach; takes the agent's variables too."""
     models: Callable[[PlannedHarness], tuple[str, ...]] = field(default=lambda _: ())
     """Models (``anthropic/…``) that its sessions ask through ``Room.ask``: they are planned, and their keys needed."""
-    programs: Callable[[PlannedHarness, Path], tuple[str, ...]] = field(default=lambda _harness, _cache: ())
-    """Install its agent's program below a cache directory of the host, unless it is there, and return the directories
+    needs_schema: bool = False
+    """Its agent cannot look at the database: the prompt of a data question tells it the tables."""
+    programs: Callable[[PlannedHarness], tuple[str, ...]] = field(default=lambda _: ())
+    """Install its agent's program into the user's cache on this host, unless it is there, and return the directories
     for ``SandboxRequest.programs``. Blocks, maybe for minutes: meant for a thread. Raises ``InfrastructureError``."""
 
 

@@ -4,30 +4,24 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping
-from contextlib import AsyncExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal, Self
 
 import anyio
 
-from reeval.errors import InfrastructureError, Phase
 from reeval.harnesses.layouts import named_layout
 from reeval.harnesses.options import typed_options
 from reeval.harnesses.program.answers import Answer, EventAnswer, TextAnswer
 from reeval.harnesses.program.files import digest_of, place_files, read_files
 from reeval.harnesses.program.invocation import PROMPT, invocation, misquoted
-from reeval.protocols import HarnessKind, Process, Room
+from reeval.harnesses.program.running import Start, run_program
+from reeval.protocols import HarnessKind, Room
 from reeval.schema.environment import Layout
 from reeval.schema.plan import PlannedHarness
 from reeval.schema.transcript import Channel, Turn
 
 __all__ = ["KIND", "CommandOptions"]
-
-_OUTPUT_GRACE = 1.0
-"""Seconds to read on after the program has ended: what it started may hold its output open for ever."""
-_EXIT_GRACE = 3.0
-"""Seconds that a program may take to end after it said ``done``."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -123,44 +117,7 @@ class _Session:
         options, sandbox = self._harness.options, await self._room.sandbox()
         command, stdin = invocation(options.command, options.prompt, prompt)
         env = {**self._room.env, **self._harness.env, "REEVAL_TURN": str(self._turn), "REEVAL_SESSION": self._id}
-        async with AsyncExitStack() as stack:
-            try:
-                process = await stack.enter_async_context(sandbox.start(command, env=env, stdin=stdin))
-            except OSError as error:
-                reason = f"the program could not be started: {error.strerror or error}; correct 'command'"
-                raise InfrastructureError(Phase.HARNESS, reason) from error
-            return await _follow(process, answer), process.stderr_text()
-
-
-async def _follow(process: Process, answer: Answer) -> int | None:
-    """Read the output to its end and return the exit code; None for a program that said it ended and did not."""
-    reading = anyio.CancelScope()
-    exit_code: int | None = None
-    exited = anyio.Event()
-
-    async def watch() -> None:
-        nonlocal exit_code
-        exit_code = await process.wait()
-        exited.set()
-        reading.deadline = min(reading.deadline, anyio.current_time() + _OUTPUT_GRACE)
-
-    try:
-        async with anyio.create_task_group() as tasks:
-            tasks.start_soon(watch)
-            with reading:
-                async for chunk in process.stdout():
-                    answer.feed(chunk)
-                    if answer.ended and reading.deadline == float("inf"):
-                        reading.deadline = anyio.current_time() + _EXIT_GRACE
-            with anyio.CancelScope(deadline=reading.deadline if answer.ended else float("inf")):
-                await exited.wait()
-            tasks.cancel_scope.cancel()
-    except BaseExceptionGroup as group:
-        # Two tasks are one step here: its one error must keep its type.
-        if len(group.exceptions) == 1:
-            raise group.exceptions[0] from None
-        raise
-    return exit_code
+        return await run_program(sandbox, Start(command=command, env=env, stdin=stdin), answer)
 
 
 def _options(options: Mapping[str, Any], owner: str = "a harness of kind 'command'") -> CommandOptions:

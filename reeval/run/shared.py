@@ -88,7 +88,7 @@ class SharedParts:
         programs = await _once(
             self._programs,
             harness.id,
-            lambda: anyio.to_thread.run_sync(kind.programs, harness, self._cache, abandon_on_cancel=True),
+            lambda: anyio.to_thread.run_sync(kind.programs, harness, abandon_on_cancel=True),
         )
         digest = subject_digest(subject)
         return Shared(environment=environment, tree=tree, egress=egress, subject=digest, programs=programs)

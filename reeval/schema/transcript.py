@@ -139,6 +139,8 @@ class Turn(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     usage: Usage | None = None
     model: str | None = None
     """The model that served, when the harness says so."""
+    agent: str | None = None
+    """The agent's program and its version, where they are known: ``codex 0.171.0``."""
     session: str | None = None
     changes: Changes = Changes()
     started: float = 0.0

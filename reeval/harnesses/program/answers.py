@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
 from typing import Any, Protocol
 
 import msgspec
@@ -14,7 +15,7 @@ from reeval.harnesses.program.stream import Done, Failed, Message, Retry, Served
 from reeval.schema.transcript import Channel, Event, FileEdit, Notice, Text, ToolCall, Turn, WebFetch, WebSearch
 from reeval.usage import Usage
 
-__all__ = ["Answer", "EventAnswer", "TextAnswer"]
+__all__ = ["Answer", "EventAnswer", "Read", "TextAnswer"]
 
 _MOST_EVENTS = 10_000
 _MOST_NOTES = 20
@@ -92,13 +93,29 @@ class TextAnswer:
         )
 
 
+Read = Callable[[bytes], Iterable[StreamEvent | str | None]]
+"""What makes events of a line."""
+
+
+def _one_event(line: bytes) -> tuple[StreamEvent | str | None]:
+    return (parse_line(line),)
+
+
 class EventAnswer:
     """Lines of events become the events of the turn; what is odd becomes a note."""
 
-    def __init__(self, unreported: frozenset[Channel] = frozenset()) -> None:
+    def __init__(
+        self, unreported: frozenset[Channel] = frozenset(), *, read: Read = _one_event, line_limit: int = LINE_LIMIT
+    ) -> None:
         self.ended = False
+        self.failed: Failed | None = None
+        """The end without success that it told of last."""
+        self.trouble: str | None = None
+        """The retry after which it has said and done nothing yet."""
         self._unreported = set(unreported)
-        self._lines = Lines()
+        self._read = read
+        self._line_limit = line_limit
+        self._lines = Lines(line_limit)
         self._events: list[Event] = []
         self._kept = 0
         self._left_out = 0
@@ -106,17 +123,21 @@ class EventAnswer:
         self._message = ""
         self._usage: Usage | None = None
         self._model: str | None = None
-        self._failed: Failed | None = None
 
     def feed(self, chunk: bytes) -> None:
         """Take some output."""
         for line in self._lines.feed(chunk):
-            self._take(parse_line(line))
+            self.take(self._read(line))
+
+    def take(self, events: Iterable[StreamEvent | str | None]) -> None:
+        """Take events; a text is a note about something odd."""
+        for event in events:
+            self._take(event)
 
     def error(self, exit_code: int | None, stderr: str) -> str | None:
         """Decide by what the program said first, and by its exit code second."""
-        self._finish()
-        failed = self._failed
+        self.finish()
+        failed = self.failed
         if failed and failed.kind == "provider":
             raise InfrastructureError(Phase.MODEL, failed.message)
         if failed and (self.ended or exit_code == 0):
@@ -132,7 +153,7 @@ class EventAnswer:
 
     def turn(self, prompt: str, session: str, error: str | None) -> Turn:
         """Return the turn, with everything that was said so far."""
-        self._finish()
+        self.finish()
         usage, unknown = self._usage, self._unreported.copy()
         if usage is None or usage.total is None:
             unknown.add(Channel.USAGE)
@@ -152,14 +173,14 @@ class EventAnswer:
             unreported=tuple(sorted(unknown)),
         )
 
-    def _finish(self) -> None:
+    def finish(self) -> None:
         """Take what stands after the last line end, and say what was left out. The second time nothing is left."""
         for line in self._lines.rest():
-            self._take(parse_line(line))
+            self.take(self._read(line))
         if self._lines.dropped:
             self._unreported.update(_EVIDENCE.values())
         for count, what in (
-            (self._lines.dropped, f"lines of more than {LINE_LIMIT} bytes"),
+            (self._lines.dropped, f"lines of more than {self._line_limit} bytes"),
             (self._left_out, "events or odd lines beyond what is kept of a turn"),
         ):
             if count:
@@ -186,14 +207,19 @@ class EventAnswer:
                 self._model = cut(event.name, NOTE_LIMIT)
             case Failed() | Retry():
                 self._problem(event)
+                return
             case Done():
                 self.ended = True
             case _:
                 self._keep(event, OUTPUT_LIMIT)
+        if event is not None and not isinstance(event, str | Used | Served):
+            self.trouble = None
 
     def _problem(self, event: Failed | Retry) -> None:
         if isinstance(event, Failed):
-            self._failed = Failed(message=cut(event.message, NOTE_LIMIT), kind=event.kind)
+            self.failed = Failed(message=cut(event.message, NOTE_LIMIT), kind=event.kind)
+        else:
+            self.trouble = cut(event.message, NOTE_LIMIT)
         self._keep(Notice(kind="error" if isinstance(event, Failed) else "retry", message=event.message), NOTE_LIMIT)
 
     def _keep(self, event: Event, limit: int) -> None:
