@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol
 
@@ -107,8 +107,9 @@ class Agent:
     """Where its program comes from, and the version that this adapter was made with."""
     invoke: Callable[[Call], Invocation]
     """Pure."""
-    translator: Callable[[str], Translator]
-    """Takes the path of the workspace, so that paths of edits are relative to it."""
+    translator: Callable[[str, Sequence[str]], Translator]
+    """Takes the path of the workspace, so that paths of edits are relative to it, and the names of the MCP servers, so
+    that a name such as ``demo_lookup`` can be told to be one of their tools."""
     layout: Layout
     keys: tuple[str, ...]
     """Variables that log it in, any of them; the first is the one that a key is handed over in."""

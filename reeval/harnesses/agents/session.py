@@ -122,7 +122,7 @@ class AgentSession:
         self._room = room
         self._ready = ready
         self._sandbox = sandbox
-        self._translator = harness.agent.translator(sandbox.workspace)
+        self._translator = harness.agent.translator(sandbox.workspace, tuple(room.mcp))
         self._placed: dict[str, AgentFile] = {}
         self._turns = 0
 
@@ -187,7 +187,7 @@ class AgentSession:
 
 
 def _declare(name: str) -> str:
-    return f'declare it, such as env = {{{name} = {{secret = "{name}"}}}} in [defaults], and export it'
+    return f'declare it, such as env = {{{name} = {{from = "{name}"}}}} in [defaults], and export it'
 
 
 def _refuse_long(invocation: Invocation) -> None:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+import re
+from collections.abc import Callable, Iterator, Sequence
 from time import monotonic
 from typing import Any
 
@@ -10,9 +11,10 @@ import msgspec
 
 from reeval.schema.transcript import ToolCall
 
-__all__ = ["Calls", "mcp_name"]
+__all__ = ["Calls", "mcp_name", "mcp_tool"]
 
 _MOST_OPEN = 10_000
+_PLAIN = re.compile(r"[^A-Za-z0-9_-]")
 
 
 class _Begun(msgspec.Struct, frozen=True):
@@ -56,3 +58,12 @@ class Calls:
 def mcp_name(server: str, tool: str) -> str:
     """Return the canonical name of an MCP server's tool."""
     return f"mcp__{server}__{tool}"
+
+
+def mcp_tool(native: str, prefix: str, servers: Sequence[str]) -> str | None:
+    """Return the canonical name of ``PREFIX + SERVER_TOOL``, for agents that join the two by ``_``; None: no such."""
+    for server in sorted(servers, key=len, reverse=True):
+        start = f"{prefix}{_PLAIN.sub('_', server)}_"
+        if native.startswith(start) and len(native) > len(start):
+            return mcp_name(server, native[len(start) :])
+    return None

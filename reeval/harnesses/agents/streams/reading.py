@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import posixpath
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from reeval.harnesses.agents.agent import Ending
@@ -20,8 +20,10 @@ _SHOWN = 1000
 class JsonTranslator(ABC):
     """A translator for agents that print one JSON object a line: write ``event``, and ``end`` where that says more."""
 
-    def __init__(self, workspace: str) -> None:
+    def __init__(self, workspace: str, servers: Sequence[str] = ()) -> None:
         self.workspace = workspace
+        self.servers = tuple(servers)
+        """Names of the MCP servers."""
         self.session: str | None = None
         self.calls = Calls()
         """Calls that have begun."""
