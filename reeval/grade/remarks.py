@@ -25,7 +25,7 @@ class Remarks:
 
     def add(self, attempt: AttemptRecord) -> None:
         """Look at one finished attempt, whose big parts were read back or are left out."""
-        if attempt.outcome == Outcome.REVIEW:
+        if attempt.outcome == Outcome.REVIEW and not attempt.data:  # a data question says itself what is to review
             self._reviews.add((attempt.eval,), attempt.attempt)
         if _went_well(attempt) and _has_failed_turn(attempt):
             self._failed_turns.add((attempt.eval,), attempt.attempt)

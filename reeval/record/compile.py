@@ -16,6 +16,7 @@ import msgspec
 from reeval.errors import RecordError
 from reeval.grade.asked.tallies import QuestionFold, answered_usage, answers_it
 from reeval.grade.cells import CellFold, TotalsFold, run_exit_code
+from reeval.grade.data.accuracy import with_accuracy
 from reeval.grade.early.early import Place, place_of
 from reeval.grade.early.rules import cell_record, early_of
 from reeval.grade.remarks import Remarks
@@ -70,7 +71,7 @@ def compile_record(run: RunDirectory) -> RunRecord:
     for answer in run.answers(index):
         folds.answer(answer)
     state = _state(run, index)
-    evals = folds.evals(run.id)
+    evals, accuracy = with_accuracy(folds.evals(run.id))
     return RunRecord(
         schema_version=SCHEMA_VERSION,
         run_id=run.id,
@@ -84,6 +85,8 @@ def compile_record(run: RunDirectory) -> RunRecord:
         totals=folds.totals.record(sum(cell.planned for planned in evals for cell in planned.cells)),
         evals=evals,
         lifts=folds.pooled(run.id, scored=plan.kind == "scored"),
+        accuracy=accuracy,
+        target=plan.database.target if plan.database and accuracy else None,
         remarks=folds.remarks.lines(),
         notes=[*plan.notes, *_notes(index, folds.unplanned)],
         dropped=_dropped(run),
@@ -191,6 +194,7 @@ class _Fold:
         return EvalRecord(
             **{name: getattr(planned, name) for name in names.split()},
             notes=(*planned.notes, *(self.early.notes() if self.early else ())),
+            asks=planned.data.question if planned.data else None,
             cells=[cell_record(planned, cell, self.cells[place_of(cell)], self.early) for cell in planned.cells],
             attempts=[self._answered(entry) for _, entry in self.entries],
             lifts=lifts,

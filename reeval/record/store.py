@@ -35,6 +35,7 @@ from reeval.record.writer import RunWriter, writing
 from reeval.schema.plan import Plan
 from reeval.schema.record import AttemptRecord, CheckRecord, FileRef, RunStart
 from reeval.schema.recorded.answers import AnswerRecord, JudgmentRecord, PairRecord
+from reeval.schema.recorded.data import DataRecord
 from reeval.schema.transcript import CommandResult, Turn
 from reeval.secrets import Masker
 
@@ -103,13 +104,14 @@ class RunDirectory:
         return self._decoded(read_span(self.journal, (offset, length)), decode_attempt)
 
     def whole(self, record: AttemptRecord) -> AttemptRecord:
-        """Return an attempt with its turns, checks, diff and commands read back."""
+        """Return an attempt with its turns, checks, diff, commands and answer to a data question read back."""
         return msgspec.structs.replace(
             record,
             turns=self.turns(record),
             checks=self.checks(record),
             diff=self.diff(record),
             commands=self.commands(record),
+            data=self.data(record),
         )
 
     def answers(self, index: JournalIndex) -> Iterator[AnswerRecord | PairRecord]:
@@ -158,6 +160,12 @@ class RunDirectory:
         if isinstance(record.commands, FileRef):
             return self._decoded(self.part(record.commands), parts.decode_commands)
         return record.commands
+
+    def data(self, record: AttemptRecord) -> list[DataRecord]:
+        """Return a data question's answer: one, or none where it is no data question."""
+        if isinstance(record.data, FileRef):
+            return self._decoded(self.part(record.data), parts.decode_data)
+        return record.data
 
     def diff(self, record: AttemptRecord) -> str:
         """Return what the agent changed."""

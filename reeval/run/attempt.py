@@ -36,6 +36,7 @@ from reeval.secrets import Masker
 from reeval.usage import Usage
 
 if TYPE_CHECKING:
+    from reeval.run.data.body import DataBody, DataTask
     from reeval.run.judging.judges import Bench, Judges
 
 __all__ = ["AttemptJob", "AttemptResult", "run_attempt"]
@@ -67,6 +68,8 @@ class AttemptJob(msgspec.Struct, frozen=True, kw_only=True):
     root: str
     """The project's root: whose frames a traceback shows."""
     models: Models
+    data: DataTask | None = None
+    """A data question, which has a body of reeval's own."""
     masker: Masker
     tries: int = 1
 
@@ -126,9 +129,10 @@ class _Work:
         """None: no judge was called."""
         self._keep = partial(recorder.document, attempt)
         self.context = self._context()
+        self.data = self._data()
         self.body = BodyRun(
             name=attempt.key,
-            function=spec.body,
+            function=spec.body if self.data is None else self.data.run,
             arguments=() if spec.cases is None else (job.case,),
             context=self.context,
             calls=self.calls,
@@ -150,6 +154,13 @@ class _Work:
             judges=self._judges,
         )
         return Context(body, _HANDLES[self._job.spec.kind, self._job.spec.blocking])
+
+    def _data(self) -> DataBody | None:
+        if self._job.data is None:
+            return None
+        from reeval.run.data.body import DataBody
+
+        return DataBody(self._job.data, self.clock.paused)
 
     def _judges(self) -> Judges:
         """Return the attempt's judges, made with the first: most attempts have none."""
@@ -230,9 +241,11 @@ class _Work:
 
     def record(self, started_at: int, failure: AttemptFailure | None) -> AttemptRecord:
         attempt, turns, checks = self._job.attempt, self.conversation.turns, self.ledger.seal()
-        verdict = judge_attempt(
-            AttemptFacts(kind=attempt.eval.kind, checks=checks, failure=failure, skip_reason=self.calls.skipped)
-        )
+        if self.data is not None:
+            data, verdict = self.data.ended(failure)
+        else:
+            facts = AttemptFacts(kind=attempt.eval.kind, checks=checks, failure=failure, skip_reason=self.calls.skipped)
+            data, verdict = None, judge_attempt(facts)
         return AttemptRecord(
             eval=attempt.eval.id,
             attempt=attempt.id,
@@ -259,6 +272,7 @@ class _Work:
             observations=self.notes.observations,
             diagnostics=self.notes.diagnostics,
             artifacts=self.notes.artifacts,
+            data=[] if data is None else [data],
             judgments=self.judges.judgments(self.ledger.sealed) if self.judges else [],
             usage=_usage(turns) + (self.judges.usage() if self.judges else []),
             model=turns[-1].model if turns else None,

@@ -6,7 +6,7 @@ import time
 from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from contextlib import asynccontextmanager
 from functools import partial
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from msgspec.structs import replace
 
@@ -17,6 +17,7 @@ from reeval.plan.build import planned_task
 from reeval.protocols import Harness, Recorder, SandboxRequest
 from reeval.run.asking.models import Models
 from reeval.run.attempt import AttemptJob, AttemptResult, run_attempt
+from reeval.run.body.context import Context
 from reeval.run.body.escaped import told
 from reeval.run.room.room import RoomRequest
 from reeval.run.room.variables import declared_variables, plain_values
@@ -29,6 +30,10 @@ from reeval.schema.record import AttemptFailure, AttemptRecord
 from reeval.schema.spec import Declared, EvalSpec, GroupSpec
 from reeval.shelf import CACHE
 
+if TYPE_CHECKING:
+    from reeval.run.data.body import DataTask
+    from reeval.run.data.database import RunDatabase
+
 __all__ = ["LocalExecutor"]
 
 TRIES = 2
@@ -38,10 +43,11 @@ TRIES = 2
 class LocalExecutor:
     """Implements ``protocols.Executor``."""
 
-    def __init__(self, tools: Tools, models: Models | None = None) -> None:
-        """``models`` are those of the run; None: each attempt asks models of its own."""
+    def __init__(self, tools: Tools, models: Models | None = None, database: RunDatabase | None = None) -> None:
+        """``models`` and ``database`` are the run's; None: each attempt opens its own."""
         self._tools = tools
         self._models = models
+        self._database = database
         self._plan: _OpenPlan | None = None
 
     async def execute(
@@ -57,8 +63,8 @@ class LocalExecutor:
         attempt = opened.attempt(key)
         spec = opened.spec(attempt.eval)
         with staged():
-            async with self._asked(plan) as models:
-                make = partial(self._job, opened, attempt, spec, models)
+            async with self._asked(plan) as models, self._queried(attempt, plan) as data:
+                make = partial(self._job, opened, attempt, spec, _Parts(models, data))
                 record = await self._run(opened, attempt, make, _Hearers(recorder, collected))
         return recorder.attempt(record)
 
@@ -69,6 +75,23 @@ class LocalExecutor:
             return
         async with Models(plan, self._tools.catalog, self._tools.environ, self._tools.root) as models:
             yield models
+
+    @asynccontextmanager
+    async def _queried(self, attempt: PlannedAttempt, plan: Plan) -> AsyncIterator[DataTask | None]:
+        """Yield the question of an attempt at one, with the database that it is asked about."""
+        question, tools = attempt.eval.data, self._tools
+        if question is None:
+            yield None
+            return
+        from reeval.run.data.body import DataTask
+        from reeval.run.data.database import RunDatabase
+
+        needs_schema = tools.catalog.harnesses[plan.harnesses[attempt.cell.harness].kind].needs_schema
+        if self._database is not None:
+            yield DataTask(question=question, database=self._database, tells_schema=needs_schema)
+            return
+        async with RunDatabase(plan, tools.catalog, tools.environ) as database:
+            yield DataTask(question=question, database=database, tells_schema=needs_schema)
 
     async def _run(
         self, opened: _OpenPlan, attempt: PlannedAttempt, make: Callable[[Shared], AttemptJob], hearers: _Hearers
@@ -93,7 +116,7 @@ class LocalExecutor:
         return _unstarted(attempt, started_at, failure)
 
     def _job(
-        self, opened: _OpenPlan, attempt: PlannedAttempt, spec: EvalSpec, models: Models, shared: Shared
+        self, opened: _OpenPlan, attempt: PlannedAttempt, spec: EvalSpec, parts: _Parts, shared: Shared
     ) -> AttemptJob:
         tools, planned, environment = self._tools, attempt.eval, shared.environment
         harness = opened.plan.harnesses[attempt.cell.harness]
@@ -121,7 +144,7 @@ class LocalExecutor:
             variables=variables,
             mcp=environment.mcp if environment else {},
             host=tools.environ,
-            ask=models.answer,
+            ask=parts.models.answer,
         )
         return AttemptJob(
             attempt=attempt,
@@ -132,9 +155,17 @@ class LocalExecutor:
             unreported=tools.catalog.harnesses[harness.kind].unreported(harness.options),
             subject=shared.subject,
             root=str(opened.root),
-            models=models,
+            models=parts.models,
+            data=parts.data,
             masker=tools.masker,
         )
+
+
+class _Parts(NamedTuple):
+    """What an attempt asks."""
+
+    models: Models
+    data: DataTask | None
 
 
 class _Hearers(NamedTuple):
@@ -185,7 +216,7 @@ class _OpenPlan:
         """Return the eval as its file declares it now; raise ``PlanError`` when that is not what was planned."""
         spec = self._specs.get(planned.id)
         if spec is None:
-            spec = self._specs[planned.id] = self._find(planned)
+            spec = self._specs[planned.id] = _asking(planned) if planned.data is not None else self._find(planned)
         return spec
 
     def case(self, attempt: PlannedAttempt, spec: EvalSpec) -> Any:
@@ -211,6 +242,13 @@ class _OpenPlan:
                 f"{planned.file}:{planned.line}: {planned.name!r} {what} since the run was planned; run again"
             )
         return spec
+
+
+def _asking(planned: PlannedEval) -> EvalSpec:
+    """Return a data question as an eval: the plan holds all of it, so that no file is read again."""
+    return EvalSpec(
+        name=planned.name, kind=planned.kind, body=Context.send, blocking=False, line=planned.line, options={}, task=""
+    )
 
 
 def _evals(above: tuple[str, ...], children: Sequence[Declared]) -> Iterator[tuple[tuple[str, ...], EvalSpec]]:

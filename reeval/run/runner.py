@@ -26,6 +26,7 @@ from reeval.schema.plan import Plan, PlannedAttempt, planned_attempts
 from reeval.schema.record import AttemptRecord, Outcome, RunState
 
 if TYPE_CHECKING:
+    from reeval.run.data.database import RunDatabase
     from reeval.run.questions.schedule import Asker
     from reeval.run.stopping import Stopping
 
@@ -54,7 +55,7 @@ async def run_plan(plan: Plan, tools: Tools) -> RunOutcome:
     """
     run = _Run(plan, tools)
     with staged(), interruptible(run.interrupt), run.watched():
-        async with run.models, run.asking(), anyio.create_task_group() as tasks:
+        async with run.models, run.database or nullcontext(), run.asking(), anyio.create_task_group() as tasks:
             run.begin(tasks)
     return run.outcome()
 
@@ -79,7 +80,8 @@ class _Run:
         self._tools = tools
         self.models = Models(plan, tools.catalog, tools.environ, tools.root)
         """Judges and questions share them: a provider's limit holds for the whole run."""
-        self._executor: Executor = tools.executor or LocalExecutor(tools, self.models)
+        self.database = _database(plan, tools)
+        self._executor: Executor = tools.executor or LocalExecutor(tools, self.models, self.database)
         limits = limits_of(plan)
         ahead = (attempt for attempt in planned_attempts(plan) if attempt.key not in tools.done)
         self._stopping = _stopping(plan, tools)
@@ -205,6 +207,15 @@ class _Run:
         if isinstance(context, Context):
             context.note(text)
         self._tools.reporter.warning(text)
+
+
+def _database(plan: Plan, tools: Tools) -> RunDatabase | None:
+    """Return where the queries of data questions run; None: the plan asks none."""
+    if not any(planned.data for planned in plan.evals):
+        return None
+    from reeval.run.data.database import RunDatabase
+
+    return RunDatabase(plan, tools.catalog, tools.environ)
 
 
 def _stopping(plan: Plan, tools: Tools) -> Stopping | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections import deque
 from collections.abc import Iterator
 
 from reeval.schema.transcript import Turn
@@ -14,7 +15,9 @@ _FENCE = re.compile(r"[ \t>]*(`{3,}|~{3,})[ \t]*([\w+.#-]*)")
 _LANGUAGES = frozenset(
     {"sql", "duckdb", "sqlite", "sqlite3", "postgres", "postgresql", "pgsql", "psql", "mysql", "bigquery", "snowflake"}
 )
-_STATEMENT = re.compile(r"\s*(?:(?:--[^\n]*\n|/\*.*?\*/)\s*)*\(*\s*(?:select|with|from|values|table)\b", re.I | re.S)
+_STATEMENT = re.compile(
+    r"\s*(?:(?:--[^\n]*\n|/\*.*?\*/)\s*)*\(*\s*(?:select|with|from|values|table)\b", re.IGNORECASE | re.DOTALL
+)
 """How the SQL of a block begins that does not say its language."""
 
 
@@ -40,11 +43,8 @@ def _field(message: str) -> str | None:
 
 
 def _last_block(message: str) -> str | None:
-    blocks = (text for language, text in _blocks(message) if _is_sql(language, text))
-    found = None
-    for found in blocks:
-        pass
-    return found
+    found = deque((text for language, text in _blocks(message) if _is_sql(language, text)), maxlen=1)
+    return found[0] if found else None
 
 
 def _is_sql(language: str, text: str) -> bool:

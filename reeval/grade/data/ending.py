@@ -28,7 +28,7 @@ _REASON = 500
 
 
 def verdict_of(record: DataRecord, failure: AttemptFailure | None = None) -> Verdict:
-    """Return the outcome with its reason in one line; ``failure`` is the machinery's, which is no fault of the agent."""
+    """Return the outcome with its reason in one line; ``failure`` is what ended it before it could be graded."""
     if record.reason is None and failure is None:
         return Verdict(outcome=Outcome.PASS)
     if record.reason is None or (failure is not None and failure.phase is not None):

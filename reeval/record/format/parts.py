@@ -15,11 +15,13 @@ import msgspec
 from reeval.schema.plan import PlannedAttempt
 from reeval.schema.record import AttemptFailure, AttemptRecord, CheckRecord, FileRef, ObservationRecord
 from reeval.schema.recorded.answers import JudgmentRecord
+from reeval.schema.recorded.data import DataRecord
 from reeval.schema.transcript import CommandResult, Turn
 
 __all__ = [
     "CHECKS",
     "COMMANDS",
+    "DATA",
     "DIFF",
     "FILE_LIMIT",
     "JUDGMENTS",
@@ -30,6 +32,7 @@ __all__ = [
     "cut_bytes",
     "decode_checks",
     "decode_commands",
+    "decode_data",
     "decode_judgments",
     "decode_statuses",
     "decode_tool_calls",
@@ -47,7 +50,7 @@ FILE_LIMIT = 64 * 1024 * 1024
 REST_LIMIT = 64 * 1024
 """Bytes of everything in a line that cannot be a file."""
 TURNS, CHECKS, DIFF, LOG = "turns.ndjson", "checks.json", "diff.patch", "logs/body.log"
-JUDGMENTS, COMMANDS = "judgments.json", "commands.json"
+JUDGMENTS, COMMANDS, DATA = "judgments.json", "commands.json", "data.json"
 
 _CUT = "\n… cut: {} more bytes\n"
 _TEXT_LIMIT = 16 * 1024
@@ -77,6 +80,7 @@ _turn = msgspec.json.Decoder(Turn)
 _checks = msgspec.json.Decoder(list[CheckRecord])
 _judgments = msgspec.json.Decoder(list[JudgmentRecord])
 _commands = msgspec.json.Decoder(list[CommandResult])
+_data = msgspec.json.Decoder(list[DataRecord])
 
 Keep = Callable[[str, bytes, bool], FileRef]
 """Stores a part by its name; the flag says that it was cut already."""
@@ -87,12 +91,10 @@ def with_parts_as_files(record: AttemptRecord, keep: Keep) -> AttemptRecord:
     parts: dict[str, Any] = {}
     if isinstance(record.turns, list) and len(data := _lines(record.turns)) > PART_LIMIT:
         parts["turns"] = keep(TURNS, *((data, False) if len(data) <= FILE_LIMIT else _shortened_lines(record.turns)))
-    if isinstance(record.checks, list) and len(data := _encoder.encode(record.checks)) > PART_LIMIT:
-        parts["checks"] = keep(CHECKS, data, False)  # noqa: FBT003 - the type names it
-    if isinstance(record.judgments, list) and len(data := _encoder.encode(record.judgments)) > PART_LIMIT:
-        parts["judgments"] = keep(JUDGMENTS, data, False)  # noqa: FBT003 - the type names it
-    if isinstance(record.commands, list) and len(data := _encoder.encode(record.commands)) > PART_LIMIT:
-        parts["commands"] = keep(COMMANDS, data, False)  # noqa: FBT003 - the type names it
+    for name, file in (("checks", CHECKS), ("judgments", JUDGMENTS), ("commands", COMMANDS), ("data", DATA)):
+        part = getattr(record, name)
+        if isinstance(part, list) and len(data := _encoder.encode(part)) > PART_LIMIT:
+            parts[name] = keep(file, data, False)  # noqa: FBT003 - the type names it
     for name, file in (("diff", DIFF), ("log", LOG)):
         text = getattr(record, name)
         if isinstance(text, str) and len(text) > PART_LIMIT // 4 and len(data := text.encode()) > PART_LIMIT:
@@ -150,7 +152,7 @@ def _middle(text: str, limit: int) -> str:
 
 def _bounded(record: AttemptRecord) -> AttemptRecord:
     """Return the record with what has no file cut, when it is too much for a line."""
-    rest = msgspec.structs.replace(record, turns=[], checks=[], diff="", log="", judgments=[], commands=[])
+    rest = msgspec.structs.replace(record, turns=[], checks=[], diff="", log="", judgments=[], commands=[], data=[])
     if _size(rest) <= REST_LIMIT:
         return record
     observations = _first([_bounded_observation(seen) for seen in record.observations[:_MOST]])
@@ -217,6 +219,11 @@ def decode_checks(data: bytes) -> list[CheckRecord]:
 def decode_commands(data: bytes) -> list[CommandResult]:
     """Read ``commands.json``; raise ``msgspec.MsgspecError`` when it is none."""
     return _commands.decode(data)
+
+
+def decode_data(data: bytes) -> list[DataRecord]:
+    """Read ``data.json``; raise ``msgspec.MsgspecError`` when it is none."""
+    return _data.decode(data)
 
 
 def decode_judgments(data: bytes) -> list[JudgmentRecord]:

@@ -85,6 +85,7 @@ def _record(planned: PlannedEval, fold: _Fold) -> EvalRecord:
         path=planned.path,
         slug=planned.slug,
         kind=planned.kind,
+        asks=planned.data.question if planned.data else None,
         cases=planned.cases,
         cells=[cell_record(planned, cell, fold.cells[cell.key], fold.early) for cell in planned.cells],
         attempts=fold.entries,

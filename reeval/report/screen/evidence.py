@@ -17,6 +17,7 @@ from reeval.schema.record import (
     RunRecord,
 )
 from reeval.schema.recorded.answers import JudgmentRecord
+from reeval.schema.recorded.data import DataRecord
 from reeval.schema.transcript import Turn
 
 __all__ = [
@@ -24,6 +25,7 @@ __all__ = [
     "RunReader",
     "attempt_key",
     "checks_of",
+    "data_of",
     "diff_of",
     "failing_of",
     "is_failing",
@@ -56,6 +58,10 @@ class RunReader(Protocol):
 
     def judgments(self, record: AttemptRecord) -> list[JudgmentRecord]:
         """Return what judges said about an attempt."""
+        ...
+
+    def data(self, record: AttemptRecord) -> list[DataRecord]:
+        """Return an attempt's answer to a data question."""
         ...
 
     def diff(self, record: AttemptRecord) -> str:
@@ -161,6 +167,17 @@ def judgments_of(record: AttemptRecord, reader: RunReader | None) -> list[Judgme
         return reader.judgments(record) if reader else []
     except RecordError:
         return []
+
+
+def data_of(record: AttemptRecord, reader: RunReader | None) -> DataRecord | None:
+    """Return the answer to a data question; None when it is in a file that cannot be read, or there is none."""
+    found = record.data
+    if isinstance(found, FileRef):
+        try:
+            found = reader.data(record) if reader else []
+        except RecordError:
+            return None
+    return found[0] if found else None
 
 
 def diff_of(record: AttemptRecord, reader: RunReader | None) -> str:

@@ -1,0 +1,1 @@
+"""How is a data question asked and graded in an attempt?"""

@@ -1,0 +1,174 @@
+"""How is a data question asked? The ground truth runs, the agent answers, both queries run on one state, and compare.
+
+A broken ground truth is found before the agent is paid for. Only the agent's own turn counts against the timeout.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import anyio.to_thread
+import msgspec
+
+from reeval.backends import QueryError, Snapshots
+from reeval.errors import Phase
+from reeval.grade.data.answer import answer_sql
+from reeval.grade.data.ending import verdict_of
+from reeval.grade.data.sample import bounded_sql, differing_rows, sample_of
+from reeval.grade.outcome import Verdict
+from reeval.run.data.database import RunDatabase
+from reeval.schema.data.questions import DataQuestion
+from reeval.schema.data.results import ResultTable
+from reeval.schema.record import AttemptFailure
+from reeval.schema.recorded.data import DataRecord, Reason, ResultSample
+
+if TYPE_CHECKING:
+    from reeval.grade.rows.compare import Comparison
+    from reeval.run.body.context import Context
+
+__all__ = ["DataBody", "DataTask"]
+
+_AGENTS = frozenset({Phase.SANDBOX, Phase.SETUP, Phase.HARNESS, Phase.MODEL})
+"""Phases in which an agent's run fails."""
+
+
+class DataTask(msgspec.Struct, frozen=True, kw_only=True):
+    """A question that an attempt asks."""
+
+    question: DataQuestion
+    database: RunDatabase
+    tells_schema: bool = False
+    """Its agent cannot look at the database, so that the prompt tells what is in it."""
+
+
+class _Ended(Exception):  # noqa: N818 - an ending is no error
+    """The question is decided before its results are compared."""
+
+    def __init__(self, reason: Reason, analysis: str) -> None:
+        super().__init__(analysis)
+        self.reason = reason
+        self.analysis = analysis
+
+
+class DataBody:
+    """Asks one question and remembers how that ended."""
+
+    def __init__(self, task: DataTask, paused: Callable[[], AbstractContextManager[None]]) -> None:
+        """``paused`` stops the attempt's clock for a block."""
+        self._task = task
+        self._paused = paused
+        self._decided = False
+        self._record = DataRecord(
+            space=task.question.space,
+            question=task.question.name,
+            truth_sql=bounded_sql(task.question.sql),
+            certified_query=task.question.certified_query,
+        )
+
+    async def run(self, c: Context[Any]) -> None:
+        """Run it as a body."""
+        try:
+            await self._run(c)
+        except _Ended as ended:
+            self._keep(reason=ended.reason, analysis=ended.analysis)
+        self._decided = True
+
+    def ended(self, failure: AttemptFailure | None) -> tuple[DataRecord, Verdict]:
+        """Return the record and the outcome; ``failure`` is what broke, or the agent's timeout."""
+        if failure is not None and not self._decided:
+            agents = failure.phase is None or failure.phase in _AGENTS
+            said = (
+                f"The agent did not end: {failure.detail or failure.reason}."
+                if failure.phase is None
+                else failure.reason
+            )
+            self._keep(reason=Reason.AGENT_ERROR if agents else None, analysis=said)
+        return self._record, verdict_of(self._record, failure)
+
+    # --- the steps ------------------------------------------------------------------------------------
+
+    async def _run(self, c: Context[Any]) -> None:
+        sql = await self._truth()
+        turn = await c.send(await self._prompt())
+        if turn.status == "failed":
+            raise _Ended(Reason.AGENT_ERROR, f"The agent's turn failed: {_first_line(turn.error)}")
+        found = answer_sql(turn)
+        if found is None:
+            raise _Ended(Reason.NO_QUERY, "The agent ran no query, so there is nothing to compare.")
+        self._keep(agent_sql=bounded_sql(found))
+        with self._paused():
+            async with self._task.database.grading:
+                await self._grade(sql, found)
+
+    async def _truth(self) -> str:
+        """Return the ground truth, which runs."""
+        question = self._task.question
+        if question.sql is None:
+            name = f" {question.certified_query!r}" if question.certified_query else ""
+            raise _Ended(Reason.TRUTH_NOT_FOUND, f"There is no certified query{name} in the space {question.space!r}.")
+        sql = question.sql
+        with self._paused():
+            try:
+                truth = await self._task.database.once("truth", sql, partial(self._try_truth, sql))
+            except QueryError as error:
+                raise _Ended(Reason.TRUTH_FAILED, _sentence("The ground truth does not run", error)) from error
+        self._keep(truth=truth)
+        return sql
+
+    async def _try_truth(self, sql: str) -> ResultSample:
+        async with self._task.database.grading, self._task.database.snapshot() as snapshot:
+            return sample_of(await snapshot.query(sql))
+
+    async def _prompt(self) -> str:
+        question = self._task.question.question
+        if not self._task.tells_schema:
+            return question
+        with self._paused():
+            try:
+                schema = await self._task.database.schema()
+            except QueryError as error:
+                raise _Ended(Reason.TRUTH_FAILED, _sentence("The tables cannot be listed", error)) from error
+        return f"{question}\n\nThe database:\n\n{schema}"
+
+    async def _grade(self, sql: str, found: str) -> None:
+        from reeval.grade.rows.compare import compare_results
+
+        truth, answer = await self._both(sql, found)
+        self._keep(truth=sample_of(truth), agent=sample_of(answer))
+        compare = partial(compare_results, truth, answer, exact=self._task.question.exact)
+        compared: Comparison = await anyio.to_thread.run_sync(compare, abandon_on_cancel=True)
+        self._keep(warnings=compared.warnings, differing=differing_rows(compared.differing))
+        self._keep(reason=compared.reason, analysis=compared.analysis)
+
+    async def _both(self, sql: str, found: str) -> tuple[ResultTable, ResultTable]:
+        """Return both results of one state of the database; where both queries fail the ground truth decides."""
+        try:
+            async with self._task.database.snapshot() as snapshot:
+                truth = await snapshot.query(sql)
+                answer = await self._answer(snapshot, found)
+        except QueryError as error:
+            raise _Ended(Reason.TRUTH_FAILED, _sentence("The ground truth does not run any more", error)) from error
+        return truth, answer
+
+    async def _answer(self, snapshot: Snapshots, found: str) -> ResultTable:
+        try:
+            return await snapshot.query(found)
+        except QueryError as error:
+            raise _Ended(Reason.QUERY_ERROR, _sentence("The agent's query does not run", error)) from error
+
+    # --- what is remembered ---------------------------------------------------------------------------
+
+    def _keep(self, **fields: Any) -> None:
+        self._record = msgspec.structs.replace(self._record, **fields)
+
+
+def _sentence(what: str, error: QueryError) -> str:
+    text = str(error).strip() or "the database gave no reason"
+    return f"{what}: {text}"
+
+
+def _first_line(text: str | None) -> str:
+    return (text or "it gave no reason").strip().partition("\n")[0]
