@@ -1,0 +1,1 @@
+"""When are two cells equal? When their keys are."""

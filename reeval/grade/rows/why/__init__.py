@@ -1,0 +1,1 @@
+"""Why are two results not the same?"""
