@@ -14,6 +14,7 @@ from reeval.errors import PlanError
 
 if TYPE_CHECKING:
     from reeval.cli.project import Project
+    from reeval.report.screen.failures import Page
     from reeval.schema.plan import Plan
     from reeval.schema.spec import EvalKind
 
@@ -33,6 +34,20 @@ class _FileCount:
     """Skipped and still to write."""
 
 
+@dataclass(frozen=True, kw_only=True)
+class _Question:
+    id: str
+    file: str
+    line: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Found:
+    counts: list[_FileCount]
+    questions: list[_Question]
+    notes: list[str]
+
+
 @guarded
 def check(paths: Paths = None, kind: Kind = None, profile: Profile = None, as_json: Json = False) -> None:
     """Import every eval file and plan everything, as a run would; start nothing. For CI and editors.
@@ -47,9 +62,10 @@ def check(paths: Paths = None, kind: Kind = None, profile: Profile = None, as_js
     from reeval.cli.project import open_project
 
     plans = _plans(open_project(), paths, kind, profile)
-    counts = _counts(plans)
-    notes = [note for plan in plans for note in _notes(plan)]
-    print_lines([_as_json(counts, notes)] if as_json else _lines(counts, notes))
+    found = _Found(
+        counts=_counts(plans), questions=_questions(plans), notes=[note for plan in plans for note in _notes(plan)]
+    )
+    print_lines([_as_json(found)] if as_json else _lines(found))
 
 
 def _plans(project: Project, paths: list[str] | None, kind: EvalKind | None, profile: str | None) -> list[Plan]:
@@ -57,21 +73,24 @@ def _plans(project: Project, paths: list[str] | None, kind: EvalKind | None, pro
 
     A mixed selection is refused as a run refuses it, together with what else is wrong in either kind.
     """
-    from reeval.cli.select import collect, typed_paths
-    from reeval.plan.build import build_plan
+    from reeval.cli.select import collect, plan_of, typed_paths
     from reeval.plan.select import MixedKindsError
     from reeval.schema.plan import Selection
 
     typed = typed_paths(project, paths)
-    files = collect(project, typed)
+    collected = collect(project, typed)
 
     def plan(kind: EvalKind | None) -> Plan:
-        return build_plan(files, project.config, Selection(paths=typed, kind=kind, profile=profile), project.catalog)
+        return plan_of(project, collected, Selection(paths=typed, kind=kind, profile=profile))
 
     try:
         first = plan(kind)
     except MixedKindsError as error:
-        raise PlanError("\n".join([*_problems(plan), str(error)])) from None
+        raise PlanError("\n".join([*collected.unresolved, *_problems(plan), str(error)])) from None
+    except PlanError as error:
+        raise PlanError("\n".join([*collected.unresolved, str(error)])) from None
+    if collected.unresolved:
+        raise PlanError("\n".join(collected.unresolved))
     if not first.left_out or kind is not None:
         return [first]
     return [first, plan("scored" if first.kind == "pass-fail" else "pass-fail")]
@@ -92,7 +111,7 @@ def _counts(plans: list[Plan]) -> list[_FileCount]:
     counts: dict[tuple[str, str], list[int]] = {}
     for plan in plans:
         for planned in plan.evals:
-            row = counts.setdefault((planned.file, planned.kind), [0, 0, 0])
+            row = counts.setdefault((planned.file, "data" if planned.data else planned.kind), [0, 0, 0])
             row[0] += planned.mode == "run"
             row[1] += planned.attempts
             row[2] += planned.mode != "run"
@@ -102,36 +121,55 @@ def _counts(plans: list[Plan]) -> list[_FileCount]:
     ]
 
 
+def _questions(plans: list[Plan]) -> list[_Question]:
+    evals = (planned for plan in plans for planned in plan.evals if planned.data)
+    found = [_Question(id=planned.id, file=planned.file, line=planned.line) for planned in evals]
+    return sorted(found, key=lambda question: (question.file, question.line))
+
+
 def _notes(plan: Plan) -> list[str]:
     return [*plan.notes, *(f"{planned.title}: {note}" for planned in plan.evals for note in planned.notes)]
 
 
-def _as_json(counts: list[_FileCount], notes: list[str]) -> str:
+def _as_json(found: _Found) -> str:
     import json
 
     data = {
-        "files": [asdict(row) for row in counts],
-        "evals": sum(row.evals for row in counts),
-        "attempts": sum(row.attempts for row in counts),
-        "notes": notes,
+        "files": [asdict(row) for row in found.counts],
+        "evals": sum(row.evals for row in found.counts),
+        "attempts": sum(row.attempts for row in found.counts),
+        "notes": found.notes,
     }
+    if found.questions:
+        data["questions"] = [asdict(question) for question in found.questions]
     return json.dumps(data, ensure_ascii=False)
 
 
-def _lines(counts: list[_FileCount], notes: list[str]) -> list[str]:
+def _lines(found: _Found) -> list[str]:
     import sys
 
     from reeval.report.screen.numbers import plural
     from reeval.report.screen.table import table
     from reeval.report.text import one_line
 
-    page = make_page(sys.stdout)
+    page, counts = make_page(sys.stdout), found.counts
     rows = [
         [one_line(row.file), str(row.evals), str(row.attempts), row.kind, str(row.not_run or "·")] for row in counts
     ]
     first, *rest = table(["file", "evals", "attempts", "kind", "not run"], rows, keep=3, cells=page.cells)
-    said = [line for note in notes for line in page.lines(f"note: {note}", 4, 0)]
+    said = [line for note in found.notes for line in page.lines(f"note: {note}", 4, 0)]
     evals, attempts = sum(row.evals for row in counts), sum(row.attempts for row in counts)
     files = len({row.file for row in counts})
     total = f"{plural(evals, 'eval')}, {plural(attempts, 'attempt')} in {plural(files, 'file')}: nothing is wrong"
-    return [page.ink("dim", first), *rest, "", *said, total]
+    return [page.ink("dim", first), *rest, "", *_question_lines(found.questions, page), *said, total]
+
+
+def _question_lines(questions: list[_Question], page: Page) -> list[str]:
+    if not questions:
+        return []
+    from reeval.report.screen.table import table
+    from reeval.report.text import one_line
+
+    rows = [[one_line(one.id), one_line(f"{one.file}:{one.line}")] for one in questions]
+    first, *rest = table(["data question", "file"], rows, keep=2, cells=page.cells)
+    return [page.ink("dim", first), *rest, ""]

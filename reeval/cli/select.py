@@ -3,19 +3,31 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import redirect_stdout
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from reeval.cli.project import Project
-from reeval.errors import UsageError
+from reeval.errors import DeclarationError, SelectionError, UsageError
 
 if TYPE_CHECKING:
+    from reeval.plan.config import DataSettings
+    from reeval.schema.data.questions import PlannedDatabase
     from reeval.schema.plan import Plan, Selection
     from reeval.schema.spec import EvalKind, FileSpec
 
-__all__ = ["collect", "make_plan", "typed_paths", "typed_selection"]
+__all__ = ["Collected", "collect", "make_plan", "plan_of", "typed_paths", "typed_selection"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Collected:
+    """What the files that a selection means declare."""
+
+    files: tuple[FileSpec, ...]
+    unresolved: tuple[str, ...] = ()
+    """A line for each data question whose certified query is not there."""
 
 
 def typed_selection(
@@ -38,7 +50,7 @@ def typed_selection(
         keyword=keyword,
         tags=tuple(tags or ()),
         kind=kind,
-        harnesses=tuple(harnesses or ()),
+        harnesses=_harnesses(project, harnesses or ()),
         runs=runs,
         profile=profile,
         evals=_failed_evals(project) if last_failed else (),
@@ -52,24 +64,102 @@ def typed_paths(project: Project, paths: Sequence[str] | None) -> tuple[str, ...
     return tuple(project_path(path, Path.cwd(), project.root) for path in paths or ())
 
 
-def collect(project: Project, paths: Sequence[str] = ()) -> tuple[FileSpec, ...]:
-    """Load the eval files in which ``paths`` can find something; none: every eval file.
+def collect(project: Project, paths: Sequence[str] = ()) -> Collected:
+    """Load the eval files and question files in which ``paths`` can find something; none: all of them.
 
-    Raises ``DeclarationError`` with every file that does not load.
+    Raises ``DeclarationError`` with everything that does not load.
     """
     from reeval.declare.loader import find_eval_files, load_files
     from reeval.plan.select import files_of
 
-    found = find_eval_files(project.root, project.config.evals)
+    root = project.root
+    evals, asked = find_eval_files(root, project.config.evals), _question_files(project)
+    ids = _question_ids(project, paths, (*evals, *asked), asked)
+    wanted = [path for path in paths if path not in ids]
+    chosen = files_of(wanted, (*evals, *asked)) if wanted or not ids else ()
+    problems: list[str] = []
     with redirect_stdout(sys.stderr):  # What a file prints as it is loaded is no part of any answer, such as JSON.
-        return load_files(project.root, files_of(paths, found) if paths else found)
+        files = _loaded(lambda: load_files(root, [path for path in evals if path in chosen]), problems)
+    # An id is looked for in every file.
+    questions = _loaded(lambda: _questions(project, asked if ids else [p for p in asked if p in chosen]), problems)
+    if files is None or questions is None:
+        raise DeclarationError("\n\n".join(problems))
+    return Collected(files=(*files, *questions.files), unresolved=questions.unresolved)
 
 
 def make_plan(project: Project, selection: Selection) -> Plan:
     """Return the plan of a selection."""
+    return plan_of(project, collect(project, selection.paths), selection)
+
+
+def plan_of(project: Project, collected: Collected, selection: Selection) -> Plan:
+    """Return the plan of a selection from what its files declare."""
     from reeval.plan.build import build_plan
 
-    return build_plan(collect(project, selection.paths), project.config, selection, project.catalog)
+    def database(data: DataSettings, place: str) -> PlannedDatabase:
+        import os
+
+        from reeval.databases.urls import plan_database
+
+        options = {"statement_timeout": data.statement_timeout, "max_rows": data.max_rows, "target": data.target}
+        return plan_database(str(data.database), project.store.root, os.environ, place=place, options=options)
+
+    return build_plan(collected.files, project.config, selection, project.catalog, database)
+
+
+def _harnesses(project: Project, names: Sequence[str]) -> tuple[str, ...]:
+    """Return the harnesses that replace the configured ones; ``auto`` means those, unless one is called so."""
+    return tuple(name for name in names if name != "auto" or name in project.config.harnesses)
+
+
+# --- data questions -----------------------------------------------------------------------------------
+
+
+T = TypeVar("T")
+
+
+def _loaded(load: Callable[[], T], problems: list[str]) -> T | None:
+    try:
+        return load()
+    except DeclarationError as error:
+        problems.append(str(error))
+        return None
+
+
+def _question_files(project: Project) -> tuple[str, ...]:
+    """Return the question files; where there is no folder for them, nothing is imported."""
+    folder = project.config.data.folder
+    if not (project.root / folder).is_dir():
+        return ()
+    from reeval.declare.data.questions import find_question_files
+
+    return find_question_files(project.root, folder)
+
+
+def _questions(project: Project, files: Sequence[str]) -> Collected:
+    if not files:
+        return Collected(files=())
+    from reeval.declare.data.questions import load_questions
+
+    questions = load_questions(project.root, project.config.data.folder, files)
+    return Collected(files=questions.files, unresolved=questions.unresolved)
+
+
+def _question_ids(project: Project, paths: Sequence[str], files: Sequence[str], asked: Sequence[str]) -> set[str]:
+    """Return the ``paths`` that name a data question by its id, whose file only the files know."""
+    from reeval.plan.nearest import nearest
+    from reeval.plan.select import holds
+    from reeval.schema.spec import EvalSpec
+
+    unknown = {path for path in paths if not any(holds(path.partition("::")[0], file) for file in files)}
+    if not unknown or not asked:
+        return set()
+    specs = (spec for file in _questions(project, asked).files for spec in file.children)
+    ids = {spec.data.id for spec in specs if isinstance(spec, EvalSpec) and spec.data}
+    for path in sorted(unknown - ids):
+        if path.partition("/")[0] in {id.partition("/")[0] for id in ids} and (meant := nearest(path, ids)):
+            raise SelectionError(f"there is no data question {path!r}; did you mean {meant!r}?")
+    return unknown & ids
 
 
 def _failed_evals(project: Project) -> tuple[str, ...]:

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from hashlib import sha256
 from typing import Any
 
-from reeval.errors import PlanError, SelectionError
+from reeval.errors import ConfigError, PlanError, SelectionError
 from reeval.plan.cascade import DEFAULT, Cascade, Flags, Layer, narrowed, start
-from reeval.plan.config import CONFIG_NAME, Config
-from reeval.plan.expand.candidates import Candidate, candidates, mixed_groups
+from reeval.plan.config import CONFIG_NAME, Config, DataSettings
+from reeval.plan.expand.candidates import Candidate, DataDefaults, candidates, mixed_groups
 from reeval.plan.expand.cells import Cells, egress_of
 from reeval.plan.expand.compare import Compared, Compares
 from reeval.plan.expand.questions import Asked, Subject, planned_questions
@@ -21,6 +21,7 @@ from reeval.plan.parts.names import Slugs, case_keys
 from reeval.plan.parts.problems import LATER, Problems
 from reeval.plan.select import select
 from reeval.protocols import Catalog
+from reeval.schema.data.questions import PlannedDatabase
 from reeval.schema.options import (
     DEFAULT_RUNS,
     DEFAULT_RUNS_IN_COMPARE,
@@ -31,11 +32,22 @@ from reeval.schema.options import (
 from reeval.schema.plan import Plan, PlannedCell, PlannedEval, PlannedModel, Selection
 from reeval.schema.spec import EvalKind, EvalSpec, FileSpec
 
-__all__ = ["build_plan", "planned_task"]
+__all__ = ["PlanDatabase", "build_plan", "planned_task"]
+
+PlanDatabase = Callable[[DataSettings, str], PlannedDatabase]
+"""Takes the settings and the place of the URL, which the ``ConfigError`` names that it raises."""
 
 
-def build_plan(files: Sequence[FileSpec], config: Config, selection: Selection, catalog: Catalog) -> Plan:
+def build_plan(
+    files: Sequence[FileSpec],
+    config: Config,
+    selection: Selection,
+    catalog: Catalog,
+    database: PlanDatabase | None = None,
+) -> Plan:
     """Resolve everything that was asked for into the full list of attempts, questions and pairs.
+
+    ``database`` says what the URL of ``[data]`` stands for; without it a plan has none.
 
     Raises ``SelectionError`` when the selection is empty or mixes kinds, and one ``PlanError`` that names
     every other problem with its file and line.
@@ -46,9 +58,11 @@ def build_plan(files: Sequence[FileSpec], config: Config, selection: Selection, 
     outermost = start(tuple(config.harnesses)).push(_config_layer(config))
     if profile:
         outermost = outermost.push(profile)
-    selected = select(tuple(candidates(files, outermost)), selection, config)
+    asked = _data_defaults(config, outermost)
+    selected = select(tuple(candidates(files, outermost, asked)), selection, config)
     builder = _Builder(config, selection, catalog, profile)
     evals = tuple(builder.planned(candidate, selected.kind) for candidate in selected.evals)
+    planned_database = builder.database(database) if any(planned.data for planned in evals) else None
     builder.finish()
     notes = list(selected.notes)
     if not any(planned.mode == "run" for planned in evals):
@@ -61,6 +75,7 @@ def build_plan(files: Sequence[FileSpec], config: Config, selection: Selection, 
         environments=builder.cells.environments.planned,
         models=builder.models.planned,
         providers=builder.providers,
+        database=planned_database,
         max_concurrent=config.max_concurrent,
         selection=selection,
         left_out=selected.left_out,
@@ -77,6 +92,12 @@ def planned_task(task: str, gate: ResolvedGate, judge: JudgeOptions) -> str:
 
 def _config_layer(config: Config) -> Layer:
     return Layer("config", lambda option: config.at("defaults", *option.split(".")), config.defaults)
+
+
+def _data_defaults(config: Config, outermost: Cascade) -> DataDefaults:
+    data = config.data
+    layer = Layer("data", lambda option: config.at("data", *option.split(".")), data.options)
+    return DataDefaults(outermost.push(layer), data.compare, data.questions)
 
 
 def _profile_layer(config: Config, selection: Selection) -> Layer | None:
@@ -121,13 +142,13 @@ class _Builder:
         spec = candidate.spec
         resolved: dict[str, Any] = {}
         if isinstance(spec, EvalSpec):
-            resolved = {"description": spec.description, "blocking": spec.blocking}
+            resolved = {"description": spec.description, "blocking": spec.blocking, "data": spec.data}
             resolved |= self._resolved(candidate, spec) if candidate.mode == "run" else {}
         listed: dict[str, Any] = {
             "id": candidate.id,
             "file": candidate.file,
             "path": candidate.path,
-            "slug": self._slugs.of(candidate.file, candidate.path),
+            "slug": self._slugs.of(*_place(candidate)),
             "line": spec.line,
             "kind": candidate.kind or kind,
             "mode": candidate.mode,
@@ -135,6 +156,19 @@ class _Builder:
             "tags": candidate.tags,
         }
         return PlannedEval(**{**listed, **resolved})
+
+    def database(self, resolve: PlanDatabase | None) -> PlannedDatabase | None:
+        """Return where the queries of data questions run."""
+        data = self._config.data
+        if data.database is None:
+            example = '\n  [data]\n  database = "duckdb:data.duckdb"'
+            self._problems.add(CONFIG_NAME, f"data questions need a database; name one, such as{example}")
+        elif resolve is not None:
+            try:
+                return resolve(data, self._config.at("data", "database"))
+            except ConfigError as error:
+                self._problems.extend((str(error),))
+        return None
 
     def finish(self) -> None:
         """Check what no eval asked for, and raise every problem."""
@@ -208,6 +242,12 @@ class _Builder:
         for name in (*spec.judge_models, *(question.model for question in asked.questions)):
             if name is not None:
                 self.models.named(name, place)
+
+
+def _place(candidate: Candidate) -> tuple[str, tuple[str, ...]]:
+    """Return what names the eval's directory: of a data question its space, since its file may change."""
+    data = candidate.spec.data if isinstance(candidate.spec, EvalSpec) else None
+    return (data.space if data else candidate.file), candidate.path
 
 
 def _sources(cascade: Cascade, compared: Compared) -> dict[str, str]:

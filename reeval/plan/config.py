@@ -8,14 +8,15 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, cast
 
 from reeval.errors import ConfigError
 from reeval.plan.nearest import hint
 from reeval.plan.toml.lines import key_lines, line_of
+from reeval.schema.data.questions import DEFAULT_MAX_ROWS, DEFAULT_STATEMENT_TIMEOUT
 from reeval.schema.environment import Environment
 from reeval.schema.options import Limit, Options
-from reeval.schema.spec import EvalKind
+from reeval.schema.spec import CompareSpec, EvalKind, Question
 
 __all__ = [
     "CONFIG_NAME",
@@ -23,6 +24,7 @@ __all__ = [
     "DEFAULT_MAX_CONCURRENT",
     "Analysis",
     "Config",
+    "DataSettings",
     "History",
     "Profile",
     "ProfileSelect",
@@ -70,6 +72,24 @@ class Analysis:
 
 
 @dataclass(frozen=True, kw_only=True)
+class DataSettings:
+    """``[data]``: data questions and the database that they are about."""
+
+    database: str | None = None
+    """A URL, as written; None: none is set, which only questions need."""
+    folder: str = "agents"
+    """Where the question files are, from the root."""
+    statement_timeout: float = DEFAULT_STATEMENT_TIMEOUT
+    max_rows: int = DEFAULT_MAX_ROWS
+    target: str = "dev"
+    options: Options = field(default_factory=Options)
+    """Of every data question; its ``gate`` may be ``{"accuracy": 0.8}``."""
+    questions: tuple[Question, ...] = ()
+    """What a model is asked about each attempt."""
+    compare: CompareSpec | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
 class Config:
     """The config file, checked as far as it can be without knowing the kinds of harness and sandbox."""
 
@@ -90,6 +110,7 @@ class Config:
     profiles: Mapping[str, Profile] = field(default_factory=dict)
     history: History = History()
     analysis: Analysis = Analysis()
+    data: DataSettings = field(default_factory=DataSettings)
     text: str = field(default="", repr=False, compare=False)
     """The file's text, for the lines of messages."""
 
@@ -175,7 +196,14 @@ def _fields(tables: dict[str, Any]) -> dict[str, Any]:
         "profiles": {name: _profile(table) for name, table in tables.get("profile", {}).items()},
         "history": History(**tables.get("history", {})),
         "analysis": Analysis(**tables.get("analysis", {})),
+        "data": _data(tables.get("data", {})),
     }
+
+
+def _data(table: dict[str, Any]) -> DataSettings:
+    options = {key: value for key, value in table.items() if key in Options.__annotations__}
+    own = {key: value for key, value in table.items() if key not in options}
+    return DataSettings(options=cast("Options", options), **own)
 
 
 def _profile(table: dict[str, Any]) -> Profile:
@@ -221,6 +249,7 @@ def _cross_problems(config: Config, tables: dict[str, Any]) -> Iterator[str]:
         elif parent is not None and name in _chain(parent, environments):
             yield f"{place}: environment {name!r} extends itself by way of {parent!r}; break the circle"
     layers: list[tuple[tuple[str, ...], Options]] = [(("defaults",), config.defaults)]
+    layers.append((("data",), config.data.options))
     layers += [(("profile", name, "defaults"), profile.defaults) for name, profile in config.profiles.items()]
     for path, options in layers:
         named = options.get("environment")

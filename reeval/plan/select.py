@@ -16,7 +16,7 @@ from reeval.plan.nearest import hint, nearest
 from reeval.schema.plan import Selection
 from reeval.schema.spec import EvalKind
 
-__all__ = ["MixedKindsError", "Selected", "files_of", "project_path", "select"]
+__all__ = ["MixedKindsError", "Selected", "files_of", "holds", "project_path", "select"]
 
 _SHOWN = 20
 _KINDS: tuple[EvalKind, ...] = get_args(EvalKind)
@@ -59,9 +59,9 @@ def files_of(paths: Sequence[str], files: Sequence[str]) -> tuple[str, ...]:
     """
     wanted = [path.partition("::")[0] for path in paths]
     for path in wanted:
-        if not any(_holds(path, file) for file in files):
+        if not any(holds(path, file) for file in files):
             raise SelectionError(f"no eval file is at {path!r}; {hint(path, _places(files))}")
-    return tuple(file for file in files if not wanted or any(_holds(path, file) for path in wanted))
+    return tuple(file for file in files if not wanted or any(holds(path, file) for path in wanted))
 
 
 def select(candidates: Sequence[Candidate], selection: Selection, config: Config) -> Selected:
@@ -114,12 +114,12 @@ _Filter = tuple[str, Callable[[Candidate], bool], Callable[[], str]]
 
 def _filters(candidates: Sequence[Candidate], asked: Selection) -> Iterable[_Filter]:
     for path in asked.paths:
-        if not any(_finds(path, candidate.id) for candidate in candidates):
+        if not any(_finds(path, candidate) for candidate in candidates):
             raise SelectionError(f"no eval is at {path!r}; {_near_path(path, candidates)}")
     if asked.paths:
         yield (
             f"no eval is at {_or(asked.paths)}",
-            lambda candidate: any(_finds(path, candidate.id) for path in asked.paths),
+            lambda candidate: any(_finds(path, candidate) for path in asked.paths),
             lambda: _there(candidates),
         )
     if asked.evals:
@@ -140,19 +140,23 @@ def _filters(candidates: Sequence[Candidate], asked: Selection) -> Iterable[_Fil
         matches = compile_keyword(asked.keyword)
         yield (
             f"no eval that is selected matches -k {asked.keyword!r}",
-            lambda candidate: matches("\n".join((candidate.id, *candidate.tags)).casefold()),
+            lambda candidate: matches("\n".join((candidate.file, candidate.id, *candidate.tags)).casefold()),
             lambda: _there(candidates),
         )
 
 
-def _holds(path: str, file: str) -> bool:
+def holds(path: str, file: str) -> bool:
+    """Say whether ``path`` is the file, or a folder above it."""
     return path in {".", file} or file.startswith(f"{path.rstrip('/')}/")
 
 
-def _finds(path: str, id: str) -> bool:
-    if path == id or id.startswith(f"{path}::"):
+def _finds(path: str, candidate: Candidate) -> bool:
+    if path == candidate.id:
         return True
-    return "::" not in path and _holds(path, id.partition("::")[0])
+    whole = "::".join((candidate.file, *candidate.path))  # a data question's id does not name its file
+    if path == whole or whole.startswith(f"{path}::"):
+        return True
+    return "::" not in path and holds(path, candidate.file)
 
 
 def _near_path(path: str, candidates: Sequence[Candidate]) -> str:

@@ -9,6 +9,7 @@ from reeval.grade.early.rules import fewest_runs
 from reeval.report.screen.detectable import detectable_lines
 from reeval.report.screen.numbers import number, plural
 from reeval.report.text import escape, pad, width, wrap
+from reeval.schema.data.questions import PlannedDatabase
 from reeval.schema.plan import Plan, PlannedEval, PlannedQuestion
 
 __all__ = ["plan_table"]
@@ -172,10 +173,19 @@ def _below(plan: Plan, rates: Mapping[str, float]) -> Iterator[str]:
     yield from map(escape, detectable_lines(plan, rates))
     yield from (escape(f"note: {note}") for note in plan.notes)
     yield from (escape(f"note: {planned.title}: {note}") for planned in plan.evals for note in planned.notes)
+    if plan.database:
+        yield escape(f"database: {_database(plan.database)}")
     if plan.left_out:
         other = "scored" if plan.kind == "pass-fail" else "pass-fail"
         yield f"left out: {plural(plan.left_out, f'{other} eval')}"
     yield f"total: {_total(plan)}"
+
+
+def _database(planned: PlannedDatabase) -> str:
+    from reeval.databases.urls import masked_url
+
+    limits = f"{number(planned.statement_timeout)} s and {planned.max_rows:,} rows a query"
+    return _DOT.join((masked_url(planned.url), f"target {planned.target}", limits))
 
 
 def _total(plan: Plan) -> str:

@@ -201,3 +201,8 @@ class FileSpec:
     path: str
     """From the project's root, with ``/``."""
     children: tuple[Declared, ...]
+
+    @property
+    def asks(self) -> bool:
+        """Whether it holds data questions, which stand in files of their own."""
+        return any(isinstance(child, EvalSpec) and child.data for child in self.children[:1])

@@ -264,14 +264,14 @@ FAULTS = [
         "[environment.plain]\nworkspace = {}",
         (
             "reeval.config.toml:2: environment.plain.workspace is {}; "
-            "it should be a table with 'path' (a directory) or 'git' (a URL)"
+            "it should be a table with 'path' (a directory) or 'git' (a URL), or with init = true"
         ),
     ),
     (
         "[environment.plain]\nworkspace = { path = 'x', ref = 'y' }",
         (
             "reeval.config.toml:2: environment.plain.workspace is {'path': 'x', 'ref': 'y'}; "
-            "it should be a directory without 'ref' and 'init', which belong to a git source"
+            "it should be a directory without 'ref', which belongs to a git source"
         ),
     ),
     (
@@ -286,13 +286,37 @@ FAULTS = [
         "reeval.config.toml:2: history.keep is '3x'; it should be a text such as '30d' or '2GB'",
     ),
     ("[history]\nkeep = 0", "reeval.config.toml:2: history.keep is 0; it should be at least 1"),
+    ("[data]\ndatabase = 3", "reeval.config.toml:2: data.database is 3; it should be a text"),
+    ("[data]\ndatabse = 'x'", "reeval.config.toml:2: data has no key 'databse'; did you mean 'database'?"),
     (
-        "[data]\ndatabase = 'x'",
+        "[data]\nfolder = '../agents'",
         (
-            "reeval.config.toml:1: data is {'database': 'x'}; "
-            "it is for data questions, which are not in this version yet; leave the table out"
+            "reeval.config.toml:2: data.folder is '../agents'; it should be a folder inside the project, "
+            "such as 'agents'"
         ),
     ),
+    ("[data]\nmax_rows = 0", "reeval.config.toml:2: data.max_rows is 0; it should be at least 1"),
+    (
+        "[data]\nstatement_timeout = '0s'",
+        (
+            "reeval.config.toml:2: data.statement_timeout is '0s'; it should be seconds above 0, or a text such as "
+            "'90s', '15m', '1h', '250ms'"
+        ),
+    ),
+    ("[data]\ntarget = 'live'", "reeval.config.toml:2: data.target is 'live'; it should be 'dev', 'staging' or 'prod'"),
+    ("[data]\ngate = 'some'", "reeval.config.toml:2: data.gate is 'some'; it should be 'all' or 'none'"),
+    ("[data]\ngate = {acuracy = 1}", "reeval.config.toml:2: data.gate has no key 'acuracy'; did you mean 'accuracy'?"),
+    ("[data]\ngate = {accuracy = 80}", "reeval.config.toml:2: data.gate.accuracy is 80; it should be at most 1"),
+    ("[data]\nenvironment = 'x'", "reeval.config.toml:2: there is no environment 'x'; there are none"),
+    ("[[data.questions]]\nchoices = ['a']", "reeval.config.toml:1: data.questions[1] needs 'text'"),
+    (
+        "[[data.questions]]\ntext = 'T'\nchoices = ['a']",
+        (
+            "reeval.config.toml:1: data.questions[1] is {'text': 'T', 'choices': ['a']}; it cannot be asked: "
+            "Question('T') has choices=['a']; give at least two different ones"
+        ),
+    ),
+    ("[data.compare]\nbaseline = 'a'", "reeval.config.toml:1: data.compare needs 'variants'"),
     # What does not fit together
     (
         "[environment.plain]\n[defaults]\nenvironment = 'plian'",

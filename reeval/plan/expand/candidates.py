@@ -10,7 +10,16 @@ from reeval.plan.cascade import Cascade, Layer
 from reeval.schema.options import Options
 from reeval.schema.spec import CompareSpec, Declared, EvalKind, EvalSpec, FileSpec, GroupSpec, Question, TodoSpec
 
-__all__ = ["Candidate", "candidates", "mixed_groups"]
+__all__ = ["Candidate", "DataDefaults", "candidates", "mixed_groups"]
+
+
+@dataclass(frozen=True, slots=True)
+class DataDefaults:
+    """What the config gives to every data question."""
+
+    cascade: Cascade
+    compare: CompareSpec | None = None
+    questions: tuple[Question, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,10 +68,16 @@ class Candidate:
         return tags
 
 
-def candidates(files: Sequence[FileSpec], outermost: Cascade) -> Iterator[Candidate]:
-    """Yield every eval of the files, in their order; ``outermost`` holds the options of config and profile."""
+def candidates(files: Sequence[FileSpec], outermost: Cascade, data: DataDefaults | None = None) -> Iterator[Candidate]:
+    """Yield every eval of the files, in their order; ``outermost`` holds the options of config and profile.
+
+    Data questions inherit ``data`` instead, where it is given.
+    """
     for file in files:
-        yield from _inside(file.children, _Inherited(file.path, (), outermost))
+        above = _Inherited(file.path, (), outermost)
+        if data and file.asks:
+            above = _Inherited(file.path, (), data.cascade, data.compare, data.questions)
+        yield from _inside(file.children, above)
 
 
 def mixed_groups(files: Sequence[FileSpec]) -> list[str]:
@@ -117,8 +132,14 @@ def _candidate(spec: EvalSpec | TodoSpec, above: _Inherited) -> Candidate:
         reason = (above.skip_reason if above.skip else spec.skip_reason) if skip else None
         only = only or spec.mode == "only"
     return Candidate(
-        "::".join((above.file, *path)), above.file, path, spec, cascade, compare, questions, mode, reason, only
+        _id(spec, above.file, path), above.file, path, spec, cascade, compare, questions, mode, reason, only
     )
+
+
+def _id(spec: EvalSpec | TodoSpec, file: str, path: tuple[str, ...]) -> str:
+    if isinstance(spec, EvalSpec) and spec.data:
+        return spec.data.id
+    return "::".join((file, *path))
 
 
 def _pushed(cascade: Cascade, source: str, place: str, options: Options) -> Cascade:

@@ -9,13 +9,16 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping
+from pathlib import PurePosixPath
 from typing import Any
 
 from pydantic_core import CoreSchema, SchemaValidator
 from pydantic_core import core_schema as cs
 
+from reeval.errors import DeclarationError
 from reeval.plan.toml.durations import parse_seconds
 from reeval.schema.environment import Egress, HostFile, McpServer, Secret, SetupStep, Skill, Workspace
+from reeval.schema.spec import CompareSpec, Question
 
 __all__ = ["config_form", "validate"]
 
@@ -45,7 +48,7 @@ def config_form() -> CoreSchema:
         "profile": _named(profile),
         "history": _history(),
         "analysis": _table({}, {"model": _TEXT}),
-        "data": cs.no_info_after_validator_function(_refuse_data, cs.any_schema()),
+        "data": _data(),
     }
     return _table({}, fields)
 
@@ -175,10 +178,10 @@ def _to_secret(table: dict[str, Any]) -> Secret:
 
 
 def _to_workspace(table: dict[str, Any]) -> Workspace:
-    if not table.keys() & {"path", "git"}:
-        raise ValueError("it should be a table with 'path' (a directory) or 'git' (a URL)")
-    if "git" not in table and table.keys() - {"path"}:
-        raise ValueError("it should be a directory without 'ref' and 'init', which belong to a git source")
+    if not table.keys() & {"path", "git"} and not table.get("init"):
+        raise ValueError("it should be a table with 'path' (a directory) or 'git' (a URL), or with init = true")
+    if "git" not in table and "ref" in table:
+        raise ValueError("it should be a directory without 'ref', which belongs to a git source")
     return Workspace(**table)
 
 
@@ -207,12 +210,16 @@ def _server_form(value: Any) -> str:
 
 
 def _options() -> CoreSchema:
+    return _table({}, _option_fields())
+
+
+def _option_fields() -> dict[str, CoreSchema]:
     some = _list(_TEXT, at_least=1)
     harness = _then(_one_of("'add', 'only'"), _table({}, {"add": some, "only": some}))
     runs = _then(_one_of("'until_decided', 'best_of'"), _table({}, {"until_decided": _COUNT, "best_of": _COUNT}))
     number = cs.float_schema(allow_inf_nan=False)
     gate = _then(_one_of("'pass_rate', 'mean_score'"), _table({}, {"pass_rate": _SHARE, "mean_score": number}))
-    fields = {
+    return {
         "harness": _by_shape(value=_TEXT, list=some, table=harness),
         "environment": _TEXT,
         "runs": _by_shape(value=_COUNT, table=runs),
@@ -227,7 +234,6 @@ def _options() -> CoreSchema:
         "question": _by_shape(value=_TEXT, table=_question()),
         "capture": cs.dict_schema(_TEXT, cs.any_schema()),
     }
-    return _table({}, fields)
 
 
 def _judge() -> CoreSchema:
@@ -297,5 +303,60 @@ def _keep_form(size: CoreSchema) -> CoreSchema:
     )
 
 
-def _refuse_data(_: Any) -> None:
-    raise ValueError("it is for data questions, which are not in this version yet; leave the table out")
+# --- data questions -----------------------------------------------------------------------------------
+
+
+def _data() -> CoreSchema:
+    accuracy = _then(_one_of("'accuracy'"), _table({}, {"accuracy": _SHARE}))
+    own = {
+        "database": _TEXT,
+        "folder": _then(_to_folder, _TEXT),
+        "statement_timeout": _seconds(),
+        "max_rows": _COUNT,
+        "target": cs.literal_schema(["dev", "staging", "prod"]),
+        "gate": _by_shape(value=cs.literal_schema(["all", "none"]), table=accuracy),
+        "questions": _tuple(_then(_to_question, _asked())),
+        "compare": _then(_to_compare, _compare()),
+    }
+    return _table({}, {**_option_fields(), **own})
+
+
+def _asked() -> CoreSchema:
+    factor = cs.literal_schema(["environment", "harness"])
+    fields = {
+        "across": _by_shape(value=factor, list=_tuple(factor, at_least=1)),
+        "choices": _list(_TEXT),
+        "model": _TEXT,
+        "state": _state(contents=False),
+        "artifacts": _by_shape(value=_FLAG, list=_list(_TEXT)),
+    }
+    return _table({"text": _TEXT}, fields)
+
+
+def _compare() -> CoreSchema:
+    names = _tuple(_TEXT, at_least=1)
+    fields = {
+        "baseline": _TEXT,
+        "gate": cs.literal_schema(["variants", "all", "none"]),
+        "min_lift": cs.float_schema(ge=-1, le=1, allow_inf_nan=False),
+        "harness": names,
+    }
+    return _table({"variants": names}, fields)
+
+
+def _to_folder(text: str) -> str:
+    path = PurePosixPath(text)
+    if path.is_absolute() or ".." in path.parts:
+        raise ValueError("it should be a folder inside the project, such as 'agents'")
+    return str(path)
+
+
+def _to_question(table: dict[str, Any]) -> Question:
+    try:
+        return Question(table.pop("text"), **table)
+    except DeclarationError as error:
+        raise ValueError(f"it cannot be asked: {error}") from None
+
+
+def _to_compare(table: dict[str, Any]) -> CompareSpec:
+    return CompareSpec(**table)

@@ -28,6 +28,11 @@ class DataQuestion:
     exact: bool = False
     """Numbers are compared as they are, not to 4 significant figures."""
 
+    @property
+    def id(self) -> str:
+        """``auto/revenue``: what one can paste after ``reeval run``, whichever file it is in."""
+        return f"{self.space}/{self.name}"
+
 
 @dataclass(frozen=True, kw_only=True)
 class PlannedDatabase:
