@@ -6,6 +6,8 @@ from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import repeat
+from math import inf
 from typing import TYPE_CHECKING, Any
 
 import anyio
@@ -23,6 +25,8 @@ LARGEST_RESPONSE = 2 * 1024 * 1024
 _TIMED_OUT_TRIES = 2
 """A server that was silent to the limit is asked once more: each such try costs the whole limit."""
 _CLOSING = 2.0
+_SHARE = 5
+"""Connections of one client: it looks at each of its own with every call, so many small ones cost less than one."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -38,21 +42,27 @@ class Response:
 class Transport:
     """Posts to one provider. Every failure of the network is a ``TryError``."""
 
-    def __init__(self, client: httpx2.AsyncClient, options: HttpOptions) -> None:
-        self._client = client
+    def __init__(self, clients: Mapping[httpx2.AsyncClient, float], options: HttpOptions) -> None:
+        """Calls go to the client with the most room; ``clients`` says how many calls each takes at once."""
+        self._room = dict(clients)
         self._options = options
 
     async def post(self, url: str, headers: Mapping[str, str], content: bytes) -> Response:
         """Send one request and return its response, whatever its status."""
-        with anyio.move_on_after(self._options.timeout):
-            return await self._post(url, headers, content)
+        client = max(self._room, key=lambda client: self._room[client])
+        self._room[client] -= 1
+        try:
+            with anyio.move_on_after(self._options.timeout):
+                return await self._post(client, url, headers, content)
+        finally:
+            self._room[client] += 1
         raise _silent(f"did not answer within {self._options.timeout:g} s")
 
-    async def _post(self, url: str, headers: Mapping[str, str], content: bytes) -> Response:
+    async def _post(self, client: httpx2.AsyncClient, url: str, headers: Mapping[str, str], content: bytes) -> Response:
         import httpx2
 
         try:
-            async with self._client.stream("POST", url, headers=dict(headers), content=content) as response:
+            async with client.stream("POST", url, headers=dict(headers), content=content) as response:
                 body = await _bounded(response)
             return Response(status=response.status_code, headers=response.headers, body=body)
         except httpx2.ConnectTimeout:
@@ -73,19 +83,31 @@ class Transport:
 @asynccontextmanager
 async def open_transport(options: HttpOptions, most: int | None) -> AsyncIterator[Transport]:
     """Open the connections to one provider: ``most`` at once, where httpx2 would hold calls back at 100."""
+    clients = {_client(options, share): share or inf for share in _shares(most)}
+    try:
+        yield Transport(clients, options)
+    finally:
+        with anyio.move_on_after(_CLOSING, shield=True):
+            for client in clients:
+                await client.aclose()
+
+
+def _shares(most: int | None) -> list[int | None]:
+    if most is None:
+        return [None]
+    full, rest = divmod(most, _SHARE)
+    return [*repeat(_SHARE, full), *([rest] if rest else [])]
+
+
+def _client(options: HttpOptions, most: int | None) -> httpx2.AsyncClient:
     import httpx2
 
-    client = httpx2.AsyncClient(
+    return httpx2.AsyncClient(
         verify=_certificates(),
         timeout=httpx2.Timeout(options.timeout, connect=options.connect_timeout, pool=None),
         limits=httpx2.Limits(max_connections=most, max_keepalive_connections=most, keepalive_expiry=30.0),
         headers={"accept": "application/json", "accept-encoding": "identity", "user-agent": _agent()},
     )
-    try:
-        yield Transport(client, options)
-    finally:
-        with anyio.move_on_after(_CLOSING, shield=True):
-            await client.aclose()
 
 
 @lru_cache(maxsize=1)
