@@ -16,10 +16,12 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-__all__ = ["CACHE", "UNFINISHED", "Held", "claim", "hold", "making", "put", "take_down"]
+__all__ = ["CACHE", "SETUPS", "UNFINISHED", "Held", "claim", "hold", "making", "put", "take_down"]
 
 CACHE = Path(".reeval", "cache")
 """Where a project keeps what is made once, from its root."""
+SETUPS = "setups"
+"""Folder of the cache that holds what cached setup steps left."""
 UNFINISHED = ".building-"
 """What the name of a directory starts with while it is made, or removed."""
 _LOCK = ".lock-"

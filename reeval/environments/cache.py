@@ -1,4 +1,4 @@
-"""Which prepared trees are kept, and which can go?"""
+"""Which cached directories are kept, and which can go?"""
 
 from __future__ import annotations
 
@@ -9,17 +9,26 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
-from reeval.environments.prepare import TREES, UNFINISHED
+from reeval.environments.prepare import SIZE, TREES
+from reeval.environments.sources.checkout import SOURCES
+from reeval.environments.sources.mirror import MIRRORS
+from reeval.shelf import SETUPS, UNFINISHED, take_down
 
-__all__ = ["DAY", "CachedTree", "removable", "remove_trees", "trees"]
+__all__ = ["DAY", "CachedTree", "limited", "removable", "remove_trees", "trees"]
 
 DAY = 86_400.0
-"""Seconds. A tree that was used within a day may belong to a run that still goes on."""
+"""Seconds. What was used within a day may be of use again soon."""
+_SHELVES = {
+    TREES: "prepared files",
+    SOURCES: "files of a git source",
+    MIRRORS: "a fetched git source",
+    SETUPS: "what cached setup steps left",
+}
 
 
 @dataclass(frozen=True, kw_only=True)
 class CachedTree:
-    """One tree on disk."""
+    """One directory of the cache."""
 
     path: Path
     bytes: int
@@ -31,13 +40,15 @@ class CachedTree:
         """False: a killed process left it, or a live one is building it."""
         return not self.path.name.startswith(UNFINISHED)
 
+    @property
+    def what(self) -> str:
+        """What it holds, for a person."""
+        return _SHELVES.get(self.path.parent.name, "files")
+
 
 def trees(cache: Path) -> tuple[CachedTree, ...]:
-    """List the trees below ``cache``, the least recently used first."""
-    try:
-        found = sorted((cache / TREES).iterdir())
-    except FileNotFoundError:
-        return ()
+    """List the directories below ``cache``, the least recently used first."""
+    found = [path for shelf in _SHELVES for path in _on_shelf(cache / shelf)]
     listed = [tree for path in found if (tree := _cached(path))]
     return tuple(sorted(listed, key=lambda tree: tree.used))
 
@@ -45,28 +56,41 @@ def trees(cache: Path) -> tuple[CachedTree, ...]:
 def removable(
     listed: Iterable[CachedTree], *, now: float, keep: int = 0, unused: float = DAY
 ) -> tuple[CachedTree, ...]:
-    """Decide which trees go: not used for ``unused`` seconds, and beyond the newest ``keep`` bytes."""
+    """Decide which directories go: not used for ``unused`` seconds, and beyond the newest ``keep`` bytes.
+
+    What is not finished goes after a day, whatever ``unused`` is: somebody may be at it.
+    """
     room, gone = keep, []
     for tree in sorted(listed, key=lambda tree: -tree.used):
         if tree.finished:
             room -= tree.bytes
-        if now - tree.used >= unused and (room < 0 or not tree.finished):
+        age = now - tree.used
+        if (age >= unused and room < 0) if tree.finished else age >= DAY:
             gone.append(tree)
     return tuple(gone)
 
 
 def remove_trees(cache: Path, *, keep: int = 0, unused: float = DAY) -> tuple[CachedTree, ...]:
-    """Remove what ``removable`` names and return it; what another process removes at this moment is left to it."""
-    gone = removable(trees(cache), now=time.time(), keep=keep, unused=unused)
-    for tree in gone:
-        # Renamed first: a tree that is being removed must never be found under its digest.
-        going = tree.path.with_name(f"{UNFINISHED}gone-{tree.path.name.removeprefix(UNFINISHED)}-{os.getpid()}")
-        try:
-            tree.path.rename(going)
-        except FileNotFoundError:
-            continue
-        shutil.rmtree(going, ignore_errors=True)
-    return gone
+    """Remove what ``removable`` names and nobody holds, and return it; what another process removes is left to it."""
+    gone = []
+    for tree in removable(trees(cache), now=time.time(), keep=keep, unused=unused):
+        # Moved first: what is being removed must never be found under its name.
+        if (going := take_down(tree.path)) is not None:
+            shutil.rmtree(going, ignore_errors=True)
+            gone.append(tree)
+    return tuple(gone)
+
+
+def limited(cache: Path, limit: int) -> tuple[CachedTree, ...]:
+    """Bring the cache below ``limit`` bytes, as far as nobody holds what is in it, and return what went."""
+    return remove_trees(cache, keep=limit, unused=0)
+
+
+def _on_shelf(shelf: Path) -> list[Path]:
+    try:
+        return sorted(path for path in shelf.iterdir() if path.is_dir())
+    except FileNotFoundError:
+        return []
 
 
 def _cached(path: Path) -> CachedTree | None:
@@ -77,6 +101,10 @@ def _cached(path: Path) -> CachedTree | None:
 
 
 def _size(top: Path) -> int:
+    try:
+        return int((top / SIZE).read_text())
+    except (OSError, ValueError):
+        pass
     total = 0
     for directory, _, files in os.walk(top):
         total += sum(os.lstat(os.path.join(directory, name)).st_size for name in files)  # noqa: PTH118 - many paths

@@ -5,24 +5,24 @@ from __future__ import annotations
 import errno
 import hashlib
 import os
-import shutil
-import tempfile
 from collections.abc import Mapping
-from contextlib import suppress
 from pathlib import Path
 
-from reeval.environments.contents import contents
+from reeval.environments.contents import Contents, contents
 from reeval.environments.listing import Entry
 from reeval.environments.paths import HOME, WORKSPACE
+from reeval.environments.sources.directory import Sources
+from reeval.environments.sources.history import add_history
 from reeval.errors import InfrastructureError, Phase
 from reeval.schema.environment import Environment, Layout, PreparedTree
+from reeval.shelf import hold, making, put
 
-__all__ = ["TREES", "UNFINISHED", "prepare"]
+__all__ = ["SIZE", "TREES", "prepare"]
 
 TREES = "trees"
 """Folder of the cache that holds the trees."""
-UNFINISHED = ".building-"
-"""What the name of a tree starts with while it is built."""
+SIZE = "size"
+"""File of a tree beside what is in it: the bytes of that, so that nobody has to walk through it."""
 
 _ALGORITHM = b"reeval tree 1"
 """Part of every digest: a change of what goes into a tree must not reuse old ones."""
@@ -30,22 +30,25 @@ _CHUNK = 1 << 20
 _DIGITS = 32
 
 
-def prepare(environment: Environment, layout: Layout, root: Path, cache: Path) -> PreparedTree:
+def prepare(
+    environment: Environment, layout: Layout, root: Path, cache: Path, commits: Mapping[str, str] | None = None
+) -> PreparedTree:
     """Build the environment's tree below ``cache/trees``, or find it there, and say where it is.
 
-    Raises ``PlanError`` for what the user declared wrongly and ``InfrastructureError`` (phase ``setup``) for what
-    cannot be read or written; then nothing half-written stays. Blocks: meant for a thread.
+    ``commits``: what its git sources stand for, by ``source_key``; others are asked for it. Raises ``PlanError`` for
+    what the user declared wrongly and ``InfrastructureError`` (phase ``setup``) for what cannot be read or written;
+    then nothing half-written stays. Blocks: meant for a thread.
     """
-    listing = contents(environment, layout, root)
+    sources = Sources(root, cache, commits or {})
     try:
-        digest = _digest(listing.entries, {})
-        home = cache / TREES / digest
-        if listing.entries and not _reuse(home):
-            digest = _build(listing.entries, cache / TREES)
-            home = cache / TREES / digest
+        listing = contents(environment, layout, sources)
+        digest = _digest(listing, {})
+        areas = _areas(listing)
+        if areas and not _reuse(cache / TREES / digest):
+            digest = _build(listing, cache / TREES, f"environment {environment.name!r}")
     except OSError as error:
         raise InfrastructureError(Phase.SETUP, _reason(environment, cache, error)) from error
-    areas = {path.partition("/")[0] for path in listing.entries}
+    home = cache / TREES / digest
     return PreparedTree(
         digest=digest,
         workspace=os.fspath(home / WORKSPACE) if WORKSPACE in areas else None,
@@ -56,47 +59,42 @@ def prepare(environment: Environment, layout: Layout, root: Path, cache: Path) -
 
 def _reuse(tree: Path) -> bool:
     """Say whether the tree is there, and mark it as used, so that it is not the next one to be removed."""
-    try:
-        os.utime(tree)
-    except FileNotFoundError:
+    held = hold(tree)
+    if held is None:
         return False
+    held.release()
     return True
 
 
-def _build(entries: Mapping[str, Entry], trees: Path) -> str:
+def _areas(listing: Contents) -> set[str]:
+    """Return which of the tree's directories there are."""
+    return {path.partition("/")[0] for path in listing.entries} | ({WORKSPACE} if listing.history else set())
+
+
+def _build(listing: Contents, trees: Path, owner: str) -> str:
     """Copy the entries to a new tree and return the digest of what was copied, which then is its name.
 
     The sources are read again, so a file that changes meanwhile gives a tree that still fits its name.
     """
-    trees.mkdir(parents=True, exist_ok=True)
-    building = Path(tempfile.mkdtemp(prefix=UNFINISHED, dir=trees))
-    try:
-        digest = _digest(entries, _write(entries, building))
-        with suppress(FileExistsError):
-            _rename(building, trees / digest)
-        return digest
-    finally:
-        shutil.rmtree(building, ignore_errors=True)
+    with making(trees) as building:
+        written = _write(listing, building)
+        digest = _digest(listing, written)
+        if listing.history:
+            add_history(building / WORKSPACE, owner)
+        total = sum(os.lstat(f"{building}{os.sep}{path}").st_size for path in written)
+        (building / SIZE).write_text(str(total))
+        put(building, trees / digest)
+    return digest
 
 
-def _rename(building: Path, tree: Path) -> None:
-    try:
-        building.rename(tree)
-    except OSError as error:
-        # Another process was faster: its tree holds the same.
-        if error.errno in {errno.ENOTEMPTY, errno.EEXIST}:
-            raise FileExistsError from error
-        raise
-
-
-def _write(entries: Mapping[str, Entry], building: Path) -> dict[str, str]:
+def _write(listing: Contents, building: Path) -> dict[str, str]:
     """Write every entry below ``building`` and return the digests of the files as they were written."""
     written: dict[str, str] = {}
     top = f"{building}{os.sep}"
-    for area in sorted({path.partition("/")[0] for path in entries}):
+    for area in sorted(_areas(listing)):
         os.mkdir(top + area, 0o755)  # noqa: PTH102 - 50,000 paths are too many for Path objects
     # By depth and name: a directory stands before what is in it.
-    for path, entry in sorted(entries.items()):
+    for path, entry in sorted(listing.entries.items()):
         target = top + path
         if entry.kind == "directory":
             os.mkdir(target, 0o755)  # noqa: PTH102
@@ -116,10 +114,10 @@ def _write_file(entry: Entry, target: str) -> str:
         os.close(out)
 
 
-def _digest(entries: Mapping[str, Entry], known: Mapping[str, str]) -> str:
-    """Name the content: paths, kinds, executable bits, link targets and what is in the files."""
-    total = hashlib.sha256(_ALGORITHM)
-    for path, entry in sorted(entries.items()):
+def _digest(listing: Contents, known: Mapping[str, str]) -> str:
+    """Name the content: paths, kinds, executable bits, link targets, what is in the files, and a history if any."""
+    total = hashlib.sha256(_ALGORITHM + (b"\0history\n" if listing.history else b""))
+    for path, entry in sorted(listing.entries.items()):
         content = entry.target if entry.kind == "link" else ""
         if entry.kind == "file":
             content = known.get(path) or _file_digest(entry)

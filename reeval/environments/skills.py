@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 import re
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 from reeval.environments.listing import Entry, list_directory, text_entry
 from reeval.environments.paths import WORKSPACE, tree_path
+from reeval.environments.sources.directory import Sources
 from reeval.errors import PlanError
-from reeval.schema.environment import Skill
+from reeval.schema.environment import Skill, source_key
 
 __all__ = ["SKILL_FILE", "skill_files"]
 
@@ -17,17 +18,27 @@ SKILL_FILE = "SKILL.md"
 _NAME = re.compile(r"[A-Za-z0-9_-][A-Za-z0-9._-]*")
 
 
-def skill_files(skill: Skill, root: Path, owner: str) -> dict[str, dict[str, Entry]]:
+def skill_files(skill: Skill, sources: Sources, owner: str) -> dict[str, dict[str, Entry]]:
     """Return name → path in the skill's directory → entry.
 
-    A local directory is one skill when it holds a ``SKILL.md``, else each directory in it that does is one. ``only``
-    and ``exclude`` are gitignore-style patterns over paths from that directory; a skill's ``SKILL.md`` always stays.
+    A directory is one skill when it holds a ``SKILL.md``, else each directory in it that does is one. ``only`` and
+    ``exclude`` are gitignore-style patterns over paths from that directory; the ``SKILL.md`` of a directory that is one
+    skill always stays. In a git source it is the folder ``path``, which names the skill; without one the URL does.
     """
-    if skill.kind == "git":
-        raise PlanError(f"{owner}: skill {skill.url!r} is a git source, which is not in this version yet")
     if skill.kind == "inline":
         return {_checked_name(skill.name or "", owner): _inline(skill, owner)}
-    return _local(skill, root, owner)
+    if skill.kind == "git":
+        url = skill.url or ""
+        top = sources.directory(url, skill.ref, skill.path, owner)
+        name = PurePosixPath(skill.path or "").name or _url_name(url)
+        return _in_directory(skill, top, name, f"{owner}: skill {source_key(url, skill.ref)!r}")
+    top = sources.root / (skill.path or "")
+    return _in_directory(skill, top, top.resolve().name, f"{owner}: skill {skill.path!r}")
+
+
+def _url_name(url: str) -> str:
+    """Return what a clone of a URL would be called: ``skills`` for ``https://example.com/me/skills.git``."""
+    return re.split(r"[/:]", url.rstrip("/"))[-1].removesuffix(".git")
 
 
 def _inline(skill: Skill, owner: str) -> dict[str, Entry]:
@@ -44,15 +55,13 @@ def _inline(skill: Skill, owner: str) -> dict[str, Entry]:
     return files
 
 
-def _local(skill: Skill, root: Path, owner: str) -> dict[str, dict[str, Entry]]:
-    top = root / (skill.path or "")
-    owner = f"{owner}: skill {skill.path!r}"
-    if not skill.path or not top.is_dir():
+def _in_directory(skill: Skill, top: Path, name: str, owner: str) -> dict[str, dict[str, Entry]]:
+    if not (skill.path or skill.url) or not top.is_dir():
         raise PlanError(f"{owner} is not a directory; name a directory that holds a {SKILL_FILE}")
     if (top / SKILL_FILE).is_file():
         listed = dict(list_directory(top, owner))
         kept = {path: entry for path, entry in _kept(skill, listed).items() if path != SKILL_FILE}
-        return {_checked_name(top.resolve().name, owner): {SKILL_FILE: listed[SKILL_FILE], **kept}}
+        return {_checked_name(name, owner): {SKILL_FILE: listed[SKILL_FILE], **kept}}
     kept = _kept(skill, dict(list_directory(top, owner)))
     names = sorted(path.split("/")[0] for path in kept if path.split("/")[1:] == [SKILL_FILE])
     if not names:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import fields
+from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any, Literal, TypedDict, TypeVar
 
@@ -30,7 +30,7 @@ class EnvironmentParts(TypedDict, total=False):
     """What ``environment()`` and ``extend()`` take. Paths start at the project's root."""
 
     workspace: str | Path | Workspace | Mapping[str, Any]
-    """A directory; or a mapping with ``git`` (a URL), ``ref``, ``path`` and ``init``."""
+    """A directory; or a mapping with ``path``, or ``git`` (a URL or path), ``ref`` and ``path`` in it; and ``init``."""
     files: Mapping[str, str | Path | HostFile]
     """Path in the workspace (``~/…``: in the agent's home) → text, or a ``Path``: a file of the project."""
     rules: str | Path | HostFile
@@ -77,10 +77,15 @@ def _workspace(value: object) -> Workspace:
     if isinstance(value, str | Path):
         return Workspace(path=project_path(value, "workspace"))
     source = _from_mapping(Workspace, value, "workspace")
-    if source.path is not None and source.git is None:
-        return Workspace(path=project_path(source.path, "workspace"), init=source.init)
-    if source.git is None:
-        raise DeclarationError("workspace needs 'path' or 'git'")
+    for field, given in (("git", source.git), ("ref", source.ref), ("path", source.path)):
+        if given is not None and not isinstance(given, str | Path):
+            raise DeclarationError(f"workspace has {field}={_short(given)}; give a text")
+    if source.git is None and source.ref is not None:
+        raise DeclarationError(f"workspace has ref={source.ref!r}, which belongs to a git source; add git, or drop it")
+    if source.git is None and source.path is None and not source.init:
+        raise DeclarationError("workspace needs 'path' or 'git', or init=True for an empty one with a git history")
+    if source.git is None and source.path is not None:
+        return replace(source, path=project_path(source.path, "workspace"))
     return source
 
 

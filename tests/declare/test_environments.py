@@ -129,8 +129,16 @@ REFUSED: dict[str, tuple[Callable[[], Any], str]] = {
         "environment 'e': the skill 'x' is listed twice; drop one",
     ),
     "a workspace of nothing": (
-        lambda: environment("e", workspace={"ref": "v1"}),
-        "environment 'e': workspace needs 'path' or 'git'",
+        lambda: environment("e", workspace={"init": False}),
+        "environment 'e': workspace needs 'path' or 'git', or init=True for an empty one with a git history",
+    ),
+    "a ref of no source": (
+        lambda: environment("e", workspace={"path": "x", "ref": "v1"}),
+        "environment 'e': workspace has ref='v1', which belongs to a git source; add git, or drop it",
+    ),
+    "a source that is no text": (
+        lambda: environment("e", workspace={"git": 1}),
+        "environment 'e': workspace has git=1; give a text",
     ),
     "a number in env": (
         lambda: environment("e", env={"A": 1}),  # type: ignore[dict-item]

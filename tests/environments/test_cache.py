@@ -7,8 +7,9 @@ from pathlib import Path
 import pytest
 
 from reeval.environments.cache import DAY, CachedTree, removable, remove_trees, trees
-from reeval.environments.prepare import TREES, UNFINISHED, prepare
+from reeval.environments.prepare import TREES, prepare
 from reeval.schema.environment import Environment, Layout
+from reeval.shelf import UNFINISHED
 
 NOW = 10 * DAY
 

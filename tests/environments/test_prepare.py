@@ -248,7 +248,6 @@ def refusals(project: Project) -> list[tuple[dict[str, Any], str]]:
         ({"workspace": app, "files": {"l/x": ""}}, "needs 'l' to be a directory, but it is a link"),
         ({"workspace": Workspace(path="ap")}, "workspace 'ap' is not a directory"),
         ({"workspace": Workspace(path="app/f")}, "workspace 'app/f' is not a directory"),
-        ({"workspace": Workspace(git="https://example.com/x")}, "not in this version yet"),
         ({"files": {"a": HostFile(path="no")}}, "host file 'no' cannot be used: No such file"),
         ({"files": {"a": HostFile(path="app")}}, "host file 'app' is not a regular file"),
         ({"files": {"a": "\ud800"}}, "'a': its text cannot be written as UTF-8"),
@@ -264,14 +263,13 @@ def refusals(project: Project) -> list[tuple[dict[str, Any], str]]:
         ({"skills": (replace(inline, files={"~/x": ""}),)}, "cannot be a file of a skill"),
         ({"skills": (replace(inline, files={"SKILL.md": ""}),)}, "cannot be a file of a skill"),
         ({"skills": (replace(inline, files={"a": "", "a/b": ""}),)}, "to be a directory"),
-        ({"skills": (Skill(kind="git", url="u"),)}, "not in this version yet"),
     ]
 
 
-@pytest.mark.parametrize("number", range(24))
+@pytest.mark.parametrize("number", range(22))
 def test_what_does_not_fit_together_is_refused_with_its_place(project: Project, number: int) -> None:
     cases = refusals(project)
-    assert len(cases) == 24
+    assert len(cases) == 22
     fields, said = cases[number]
     message = project.refusal(**fields)
     assert message.startswith("environment 'plain': ")

@@ -7,7 +7,17 @@ import pytest
 
 from reeval.errors import PlanError
 from reeval.plan.build import build_plan, planned_task
-from reeval.schema.environment import Egress, Environment, HostFile, McpServer, Secret, Skill, Workspace
+from reeval.schema.environment import (
+    Egress,
+    Environment,
+    HostFile,
+    McpServer,
+    Secret,
+    SetupStep,
+    Skill,
+    Workspace,
+    cached_steps,
+)
 from reeval.schema.options import ResolvedGate
 from reeval.schema.plan import PlannedCell, PlannedHarness, PlannedSandbox, Selection, planned_attempts
 from reeval.schema.spec import CaseSpec, CompareSpec
@@ -442,9 +452,16 @@ PARTS = [
     ({"files": {"x": HostFile(path="no.txt")}}, "the file 'no.txt', for 'x', is not there"),
     ({"rules": HostFile(path="RULES.md")}, "the rules 'RULES.md' are not there"),
     ({"skills": (Skill(kind="local", path="skills/x"),)}, "the skill 'skills/x' has no SKILL.md"),
-    ({"workspace": Workspace(git="file:///x")}, "a workspace from git ('file:///x') is not in this version yet"),
-    ({"skills": (Skill(kind="git", url="file:///x"),)}, "a skill from git ('file:///x') is not in this version yet"),
-    ({"mcp": {"m": McpServer(kind="stdio", command=("x",))}}, "an MCP server ('m') is not in this version yet"),
+    ({"workspace": Workspace(git="up/x")}, "workspace: the git source 'up/x' is a path where nothing is; paths start"),
+    ({"skills": (Skill(kind="git", url="ext::sh"),)}, "skills: the git source 'ext::sh' names a helper (ext::)"),
+    (
+        {"setup": (SetupStep(run="a"), SetupStep(run="b", cache=True))},
+        "the setup step 'b' cannot be cached, since it comes after 'a', which runs in every attempt; put it before",
+    ),
+    (
+        {"setup": (SetupStep(run="curl -H $KEY", cache=True),), "env": {"KEY": Secret(name="HOST_KEY")}},
+        "the setup step 'curl -H $KEY' cannot be cached, since it uses KEY, a secret, and what it leaves is kept",
+    ),
 ]
 
 
@@ -454,6 +471,21 @@ def test_a_part_that_is_not_there_is_told_once(tmp_path, fields, message):
     evals = [an_eval(name, options={"environment": environment}) for name in ("a", "b")]
     (line,) = refusal(tmp_path, *evals)
     assert line.startswith(f"{FILE}:10: environment 'plain': {message}")
+
+
+def test_a_server_that_an_agent_cannot_be_given_is_refused_with_both_names(tmp_path):
+    environment = Environment(name="plain", mcp={"m": McpServer(kind="stdio", command=("x",))})
+    (line,) = refusal(tmp_path, an_eval(options={"environment": environment, "harness": "terse"}))
+    assert line == (
+        f"{FILE}:10: harness 'terse' (fake) cannot be given MCP servers, but environment 'plain' has 'm' (stdio); "
+        "run it on another harness, or leave the server out"
+    )
+
+
+def test_steps_that_may_be_cached_come_first(tmp_path):
+    setup = (SetupStep(run="a", cache=True), SetupStep(run="b", cache=True), SetupStep(run="c"))
+    a_plan(tmp_path, an_eval(options={"environment": Environment(name="plain", setup=setup)}))
+    assert [step.run for step in cached_steps(setup)] == ["a", "b"]
 
 
 def test_parts_that_are_there_are_fine(tmp_path):

@@ -14,7 +14,7 @@ from reeval.plan.parts.harnesses import Harnesses
 from reeval.plan.parts.problems import Problems
 from reeval.plan.parts.sandboxes import DEFAULT_SANDBOX, Sandboxes
 from reeval.protocols import Catalog
-from reeval.schema.environment import Egress
+from reeval.schema.environment import Egress, Environment
 from reeval.schema.plan import PlannedCell, PlannedHarness
 
 __all__ = ["Cells", "egress_of"]
@@ -37,6 +37,7 @@ class Cells:
     """Makes the cells of every eval of a plan, and what they need."""
 
     def __init__(self, config: Config, catalog: Catalog, problems: Problems) -> None:
+        self.problems = problems
         self.harnesses = Harnesses(config, catalog, problems)
         self.environments = Environments(config, problems)
         self.sandboxes = Sandboxes(config, catalog, problems)
@@ -56,8 +57,21 @@ class Cells:
                 cells += self._cell(harness, environment, role, at)
         return tuple(cells)
 
+    def _check_servers(self, harness: PlannedHarness, environment: Environment, at: _Place) -> None:
+        """Refuse MCP servers that the harness's agent cannot be given: it would run without them, and nobody know."""
+        kinds = self.harnesses.kind(harness).mcp(harness.options)
+        for name, server in environment.mcp.items():
+            if server.kind not in kinds:
+                self.problems.add(
+                    at.of("harness"),
+                    f"harness {harness.id!r} ({harness.kind}) {_missing(kinds)}, but environment {environment.name!r} "
+                    f"has {name!r} ({server.kind}); run it on another harness, or leave the server out",
+                )
+
     def _cell(self, harness: PlannedHarness, environment: str, role: Role | None, at: _Place) -> list[PlannedCell]:
         planned = self.environments.planned.get(environment)
+        if planned is not None:
+            self._check_servers(harness, planned, at)
         name = (planned and planned.sandbox) or at.cascade.get("sandbox") or DEFAULT_SANDBOX
         sandbox = self.sandboxes.named(name, self.harnesses.kind(harness), at.of("sandbox"))
         if sandbox is None:
@@ -67,6 +81,12 @@ class Cells:
             self.sandboxes.check_egress(sandbox, egress, at.of("egress"))
         key = f"{harness.id}/{environment}/{sandbox.id}"
         return [PlannedCell(key=key, harness=harness.id, environment=environment, sandbox=sandbox.id, role=role)]
+
+
+def _missing(kinds: frozenset[str]) -> str:
+    if not kinds:
+        return "cannot be given MCP servers"
+    return f"can be given MCP servers over {' and '.join(sorted(kinds))} only"
 
 
 def egress_of(cascade: Cascade) -> Egress | None:

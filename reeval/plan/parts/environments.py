@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
 from reeval.plan.config import CONFIG_NAME, Config
 from reeval.plan.nearest import hint
 from reeval.plan.parts.names import word
-from reeval.plan.parts.problems import LATER, Problems
-from reeval.schema.environment import Environment, HostFile, Skill, Workspace
+from reeval.plan.parts.problems import Problems
+from reeval.plan.parts.sources import git_missing, source_problem
+from reeval.schema.environment import Environment, HostFile, Secret, Skill, Workspace, cached_steps
 from reeval.schema.plan import NO_ENVIRONMENT
 
 __all__ = ["Environments"]
@@ -75,27 +77,44 @@ def _wrong_parts(environment: Environment, root: Path) -> Iterator[str]:
         yield f"the rules {environment.rules.path!r} are not there; paths start at {root}"
     for skill in environment.skills:
         yield from _wrong_skill(skill, root)
-    for step in environment.setup:
-        if step.cache:
-            yield f"a cached setup step ({step.run!r}) {LATER}; leave cache out, and it runs in every attempt"
-    if environment.mcp:
-        yield f"an MCP server ({', '.join(map(repr, environment.mcp))}) {LATER}; leave mcp out"
+    yield from _wrong_cache(environment)
 
 
 def _wrong_workspace(workspace: Workspace, root: Path) -> Iterator[str]:
     if workspace.git is not None:
-        yield f"a workspace from git ({workspace.git!r}) {LATER}; name a directory"
+        if problem := source_problem(workspace.git, workspace.ref, workspace.path, root):
+            yield f"workspace: {problem}"
     elif workspace.path is not None and not (root / workspace.path).is_dir():
         yield f"the workspace {workspace.path!r} is not a directory; paths start at {root}"
-    elif workspace.init:
-        yield f"a workspace that is given a git history (init) {LATER}; write setup = ['git init -q']"
+    if (workspace.git is not None or workspace.init) and (missing := git_missing()):
+        yield f"the workspace {missing}"
 
 
 def _wrong_skill(skill: Skill, root: Path) -> Iterator[str]:
     if skill.kind == "git":
-        yield f"a skill from git ({skill.url!r}) {LATER}; name a directory"
+        if problem := source_problem(skill.url or "", skill.ref, skill.path, root) or git_missing():
+            yield f"skills: {problem}"
     elif skill.kind == "local" and not _holds_skill(root / str(skill.path)):
         yield f"the skill {skill.path!r} has no SKILL.md, nor has a directory in it; paths start at {root}"
+
+
+def _wrong_cache(environment: Environment) -> Iterator[str]:
+    steps = cached_steps(environment.setup)
+    for step in environment.setup[len(steps) :]:
+        if step.cache:
+            before = environment.setup[len(steps)].run
+            yield (
+                f"the setup step {step.run!r} cannot be cached, since it comes after {before!r}, which runs in every "
+                "attempt; put it before that, or leave cache out"
+            )
+    secrets = [name for name, value in environment.env.items() if isinstance(value, Secret)]
+    for step in steps:
+        used = next((name for name in secrets if re.search(rf"\b{re.escape(name)}\b", step.run)), None)
+        if used is not None:
+            yield (
+                f"the setup step {step.run!r} cannot be cached, since it uses {used}, a secret, and what it leaves is "
+                "kept; leave cache out, and it runs in every attempt"
+            )
 
 
 def _holds_skill(directory: Path) -> bool:

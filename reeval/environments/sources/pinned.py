@@ -1,0 +1,64 @@
+"""What do a plan's git sources stand for in this run? Each is resolved and fetched once, before anything starts."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from reeval.environments.sources.directory import Sources, git_sources
+from reeval.environments.sources.resolve import is_commit
+from reeval.errors import InfrastructureError, Phase
+from reeval.schema.environment import Environment, source_key
+
+__all__ = ["Pinned", "pin_sources"]
+
+_SHOWN = 3
+"""Files that are named where there are more."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Pinned:
+    """What the sources stand for."""
+
+    commits: Mapping[str, str]
+    """By ``source_key``."""
+    facts: tuple[str, ...] = ()
+    """Lines for a person."""
+
+
+def pin_sources(
+    environments: Iterable[Environment],
+    root: Path,
+    cache: Path,
+    *,
+    known: Mapping[str, str],
+    fetching: Callable[[str], None],
+) -> Pinned:
+    """Resolve and fetch every git source; ``known`` are the commits of the run that goes on, if one does.
+
+    ``fetching`` is told what is fetched, before it is. Raises ``PlanError`` for a source that cannot be used and
+    ``InfrastructureError`` for a cache that cannot be written. Blocks, maybe for minutes.
+    """
+    sources = Sources(root, cache, known)
+    wanted = {source: environment for environment in environments for source in git_sources(environment)}
+    facts: dict[str, None] = {}
+    for (what, url, ref, path), environment in wanted.items():
+        owner = f"environment {environment.name!r}: {what}"
+        fetching(f"fetching {source_key(url, ref)}")
+        try:
+            pointers = sources.pointers(url, ref, path, owner)
+        except OSError as error:
+            reason = f"{owner}: {url!r} cannot be written to {cache}: {error.strerror or error}; free some space"
+            raise InfrastructureError(Phase.SETUP, reason) from error
+        if not is_commit(ref):
+            facts[f"{source_key(url, ref)} is commit {sources.commit(url, ref, owner)[:12]}"] = None
+        if pointers:
+            facts[_about_pointers(url, pointers)] = None
+    return Pinned(commits=sources.commits, facts=tuple(facts))
+
+
+def _about_pointers(url: str, paths: list[str]) -> str:
+    shown = ", ".join(paths[:_SHOWN]) + (", …" if len(paths) > _SHOWN else "")
+    are = "file is" if len(paths) == 1 else "files are"
+    return f"{len(paths):,} {are} in Git LFS, so the pointers of {url} stand there instead: {shown}"
