@@ -37,8 +37,8 @@ from reeval.schema.recorded.lifts import LiftRecord
 from reeval.schema.transcript import Turn
 
 if TYPE_CHECKING:
-    from reeval.grade.compared.recorded import CompareFold
     from reeval.grade.compared.stopping import Stopped
+    from reeval.grade.comparing.recorded import CompareFold
 
 __all__ = ["RECORD", "compile_record", "load_record", "write_record"]
 
@@ -254,7 +254,7 @@ class _Folds:
     def pooled(self, seed: str, *, scored: bool) -> list[LiftRecord]:
         if len(self._compares) < 2:
             return []
-        from reeval.grade.compared.recorded import pooled_lifts
+        from reeval.grade.comparing.recorded import pooled_lifts
 
         return pooled_lifts(self._compares.values(), scored=scored, seed=seed)
 
@@ -264,7 +264,7 @@ def _compares(plan: Plan) -> dict[str, CompareFold]:
     compared = [planned for planned in plan.evals if planned.compare]
     if not compared:
         return {}
-    from reeval.grade.compared.recorded import CompareFold
+    from reeval.grade.comparing.recorded import CompareFold
 
     return {planned.id: CompareFold(planned) for planned in compared}
 

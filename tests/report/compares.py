@@ -8,7 +8,7 @@ from typing import Any
 from msgspec import structs
 
 from reeval.grade.cells import CellFold, gate_of
-from reeval.grade.compared.recorded import CompareFold, pooled_lifts
+from reeval.grade.comparing.recorded import CompareFold, pooled_lifts
 from reeval.schema.plan import PlannedEval
 from reeval.schema.record import AttemptEntry, AttemptRecord, EvalRecord
 from reeval.schema.recorded.lifts import LiftRecord

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from reeval.grade.compared.differences import Counted
-from reeval.grade.compared.recorded import Pair, lift_record
+from reeval.grade.comparing.recorded import Pair, lift_record
 from reeval.grade.versus.matching import Apart, match
 from reeval.grade.versus.sides import CellSide, Place, RunSide
 from reeval.grade.versus.subjects import differences

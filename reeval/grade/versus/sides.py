@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from reeval.grade.compared.sides import SideFold
+from reeval.grade.comparing.sides import SideFold
 from reeval.schema.plan import Plan, PlannedCell, PlannedEval
 from reeval.schema.record import AttemptRecord, Outcome, RunRecord
 

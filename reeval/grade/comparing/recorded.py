@@ -12,9 +12,9 @@ from reeval.grade.compared.boschloo import LEVEL, boschloo
 from reeval.grade.compared.differences import measured, without_difference
 from reeval.grade.compared.lifts import Lift
 from reeval.grade.compared.pooled import Stratum, pooled_lift
-from reeval.grade.compared.sides import MEASURES, SideFold
 from reeval.grade.compared.stopping import Stopped
-from reeval.grade.compared.told import until_told, untold
+from reeval.grade.comparing.sides import MEASURES, SideFold
+from reeval.grade.comparing.told import until_told, untold
 from reeval.schema.plan import PlannedEval
 from reeval.schema.record import AttemptRecord
 from reeval.schema.recorded.lifts import LiftRecord, MeasureRecord

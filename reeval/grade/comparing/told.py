@@ -5,8 +5,8 @@ from __future__ import annotations
 from msgspec import structs
 
 from reeval.grade.compared.lifts import FEWEST_ATTEMPTS, FEWEST_CASES, Doubt, Said
-from reeval.grade.compared.sides import SideFold
 from reeval.grade.compared.stopping import Stopped
+from reeval.grade.comparing.sides import SideFold
 from reeval.schema.recorded.lifts import LiftRecord
 
 __all__ = ["until_told", "untold"]
