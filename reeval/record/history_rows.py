@@ -16,6 +16,7 @@ from reeval.errors import RecordError
 from reeval.record.answers.judgments import judgment_rows
 from reeval.record.answers.rows import answer_row, pair_rows, question_usage
 from reeval.record.compared.rows import lift_rows
+from reeval.record.data.rows import data_row
 from reeval.record.store import RunDirectory
 from reeval.record.tables import TABLES
 from reeval.schema.record import AttemptRecord, CellRecord, CheckRecord, EvalRecord, RunRecord, SpenderUsage
@@ -75,8 +76,11 @@ class RowFiles:
         for table, row in lift_rows(run.id, record):
             self._put(table, row)
         answers = {(one.id, it.attempt): it.answers for one in record.evals for it in one.attempts if it.answers}
+        asked = {one.id: one.asks for one in record.evals}
         for attempt in run.attempts():
             self.attempts += 1
+            for table, row in _data_rows(run, attempt, asked.get(attempt.eval)):
+                self._put(table, row)
             for table, row in _attempt_rows(run, attempt):
                 self._put(table, row)
             for table, row in _answer_rows(run.id, attempt, answers.get((attempt.eval, attempt.attempt), [])):
@@ -116,8 +120,8 @@ def _cut(text: str | None, limit: int = _SHORT) -> str | None:
 def _run_row(run: RunDirectory, record: RunRecord) -> Row:
     totals = record.totals
     same = (
-        "state kind exit_code created_at ended_at created_by project profile git_commit git_branch git_dirty host "
-        "platform python_version reeval_version"
+        "state kind exit_code created_at ended_at created_by project profile target git_commit git_branch git_dirty "
+        "host platform python_version reeval_version"
     )
     return {
         "run_id": run.id,
@@ -135,6 +139,7 @@ def _eval_row(run_id: str, one: EvalRecord) -> Row:
         **_fields(one, "file name path kind mode tags runs task"),
         "skip_reason": _cut(one.skip_reason),
         "description": _cut(one.description, _LONG),
+        "asks": _cut(one.asks),
         "cases": len(one.cases),
     }
 
@@ -171,6 +176,18 @@ def _attempt_rows(run: RunDirectory, attempt: AttemptRecord) -> Iterator[tuple[s
         yield "judgments", key | row
     for number, usage in enumerate(attempt.usage, 1):
         yield "usage", key | _usage_row(number, usage)
+
+
+def _data_rows(run: RunDirectory, attempt: AttemptRecord, asks: str | None) -> Iterator[tuple[str, Row]]:
+    if not attempt.data:
+        return
+    key = {"run_id": run.id, "eval": attempt.eval, "attempt_id": attempt.attempt}
+    try:
+        found = run.data(attempt)
+    except RecordError:
+        return
+    for one in found:
+        yield "data_results", key | data_row(attempt, one, asks, _turns(run, attempt) or (), _cut)
 
 
 def _answer_rows(run_id: str, attempt: AttemptRecord, answers: list[AnswerRecord]) -> Iterator[tuple[str, Row]]:

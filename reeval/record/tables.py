@@ -11,6 +11,7 @@ from typing import Literal
 
 from reeval.record.answers.tables import ANSWER_TABLES
 from reeval.record.compared.tables import LIFT_TABLES, RATE_VIEWS
+from reeval.record.data.tables import DATA_TABLES, DATA_VIEWS
 
 __all__ = ["TABLES", "VIEWS", "Column", "Table", "View", "create_statements", "table_list"]
 
@@ -77,6 +78,7 @@ TABLES: tuple[Table, ...] = (
         created_by      VARCHAR    Who started it
         project         VARCHAR    Name of the project's directory
         profile         VARCHAR    The profile it used
+        target          VARCHAR    Where data questions ran: `dev`, `staging`, `prod`
         selection       VARCHAR    What was selected, as one types it; empty: everything
         command         VARCHAR    The command line
         git_commit      VARCHAR    Commit of the project
@@ -110,6 +112,7 @@ TABLES: tuple[Table, ...] = (
         mode         VARCHAR    `run`, `skip` or `todo`
         skip_reason  VARCHAR    Why it is skipped
         description  VARCHAR    What it says about itself
+        asks         VARCHAR    A data question: what the agent is asked
         tags         VARCHAR[]  Its tags
         runs         INTEGER    Attempts of each cell and case
         cases        INTEGER    Number of cases; 0: it has none
@@ -139,7 +142,7 @@ TABLES: tuple[Table, ...] = (
         pass_rate       DOUBLE   passed / (passed + failed + review)
         mean_score      DOUBLE   Over complete scores
         complete        INTEGER  Attempts with a complete score
-        gate            VARCHAR  `all`, `pass_rate`, `mean_score` or `none`
+        gate            VARCHAR  `all`, `pass_rate`, `mean_score`, `accuracy`, `majority` or `none`
         minimum         DOUBLE   The gate's minimum
         value           DOUBLE   What was compared with it
         holds           BOOLEAN  Whether the gate holds; NULL: undecided, or nothing to decide
@@ -168,7 +171,7 @@ TABLES: tuple[Table, ...] = (
         score           DOUBLE     Scored evals: the sum of its points
         score_state     VARCHAR    `complete`, `partial` or `unavailable`
         partial_score   DOUBLE     A lower bound, where a scored check could not be evaluated
-        phase           VARCHAR    Of an error: `sandbox`, `setup`, `harness`, `model`, `body`, `check`, `judge`, …
+        phase           VARCHAR    Of an error: `sandbox`, `setup`, `harness`, `model`, `body`, `agent`, `truth`, …
         reason          VARCHAR    Of an error, a timeout or a skip
         started_at      TIMESTAMP  When it began
         duration        DOUBLE     Seconds of the body, without setup
@@ -301,6 +304,7 @@ TABLES: tuple[Table, ...] = (
     ),
     *(_table(*one) for one in ANSWER_TABLES),
     *(_table(*one) for one in LIFT_TABLES),
+    *(_table(*one) for one in DATA_TABLES),
 )
 
 VIEWS: tuple[View, ...] = (
@@ -350,7 +354,7 @@ VIEWS: tuple[View, ...] = (
         QUALIFY row_number() OVER (PARTITION BY evals.eval ORDER BY runs.created_at DESC, evals.run_id DESC) = 1
         """,
     ),
-    *(View(name, meaning, _columns(columns), sql) for name, meaning, columns, sql in RATE_VIEWS),
+    *(View(name, meaning, _columns(columns), sql) for name, meaning, columns, sql in (*RATE_VIEWS, *DATA_VIEWS)),
 )
 
 

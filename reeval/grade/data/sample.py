@@ -30,6 +30,7 @@ def sample_of(table: ResultTable) -> ResultSample:
         columns=tuple(_text(column.name) for column in table.columns[:SAMPLE_COLUMNS]),
         rows=tuple(_row(row) for row in _head(table)),
         row_count=table.row_count,
+        column_count=len(table.columns),
     )
 
 

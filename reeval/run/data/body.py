@@ -120,7 +120,10 @@ class DataBody:
 
     async def _try_truth(self, sql: str) -> ResultSample:
         async with self._task.database.grading, self._task.database.snapshot() as snapshot:
-            return sample_of(await snapshot.query(sql))
+            found = await _result(snapshot, sql)
+        if isinstance(found, QueryError):
+            raise found
+        return sample_of(found)
 
     async def _prompt(self) -> str:
         question = self._task.question.question
@@ -137,32 +140,38 @@ class DataBody:
         from reeval.grade.rows.compare import compare_results
 
         truth, answer = await self._both(sql, found)
+        if isinstance(truth, QueryError):
+            raise _Ended(Reason.TRUTH_FAILED, _sentence("The ground truth does not run any more", truth))
+        if isinstance(answer, QueryError):
+            raise _Ended(Reason.QUERY_ERROR, _sentence("The agent's query does not run", answer))
         self._keep(truth=sample_of(truth), agent=sample_of(answer))
         compare = partial(compare_results, truth, answer, exact=self._task.question.exact)
         compared: Comparison = await anyio.to_thread.run_sync(compare, abandon_on_cancel=True)
         self._keep(warnings=compared.warnings, differing=differing_rows(compared.differing))
         self._keep(reason=compared.reason, analysis=compared.analysis)
 
-    async def _both(self, sql: str, found: str) -> tuple[ResultTable, ResultTable]:
-        """Return both results of one state of the database; where both queries fail the ground truth decides."""
+    async def _both(self, sql: str, found: str) -> tuple[ResultTable | QueryError, ResultTable | QueryError]:
+        """Return what both queries give on one state of the database; where the first fails, the second is not run."""
         try:
             async with self._task.database.snapshot() as snapshot:
-                truth = await snapshot.query(sql)
-                answer = await self._answer(snapshot, found)
+                truth = await _result(snapshot, sql)
+                answer = truth if isinstance(truth, QueryError) else await _result(snapshot, found)
         except QueryError as error:
-            raise _Ended(Reason.TRUTH_FAILED, _sentence("The ground truth does not run any more", error)) from error
+            return error, error
         return truth, answer
-
-    async def _answer(self, snapshot: Snapshots, found: str) -> ResultTable:
-        try:
-            return await snapshot.query(found)
-        except QueryError as error:
-            raise _Ended(Reason.QUERY_ERROR, _sentence("The agent's query does not run", error)) from error
 
     # --- what is remembered ---------------------------------------------------------------------------
 
     def _keep(self, **fields: Any) -> None:
         self._record = msgspec.structs.replace(self._record, **fields)
+
+
+async def _result(snapshot: Snapshots, sql: str) -> ResultTable | QueryError:
+    """Return why a query gives no result instead of raising it: a snapshot may wrap what leaves its block."""
+    try:
+        return await snapshot.query(sql)
+    except QueryError as error:
+        return error
 
 
 def _sentence(what: str, error: QueryError) -> str:

@@ -44,6 +44,8 @@ class ResultSample(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True
     """The first rows, each cell JSON data or a text, bounded."""
     row_count: int = 0
     """Of the whole result."""
+    column_count: int = 0
+    """Of the whole result."""
 
 
 class DataRecord(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
