@@ -13,6 +13,7 @@ import itertools
 import random
 import sys
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 
 import numpy as np
 
@@ -50,7 +51,7 @@ def rows(times: int) -> Iterator[Row]:
         yield f"{runs} runs a side", "counted", [counted(region(runs), rate) for rate in RATES]
         yield f"{runs} runs a side, interval alone", "counted", [counted(interval_only(runs), rate) for rate in RATES]
     for cases, runs in itertools.product(CASES, (1, 4, 20)):
-        yield f"{cases} cases × {runs}", "simulated", each(times, lambda r, s, c=cases, n=runs: with_cases(r, s, c, n))
+        yield f"{cases} cases × {runs}", "simulated", each(times, partial(with_cases, cases=cases, runs=runs))
     for name, one in (
         ("6 cases × 4, one attempt in five an error", lambda r, s: with_cases(r, s, 6, 4, errors=0.2)),
         (
@@ -80,8 +81,8 @@ def each(times: int, claims: Callable[[random.Random, float], bool]) -> list[flo
 
 def region(runs: int) -> np.ndarray:
     """Which results make a claim: [passes of the control, passes of the variant]."""
-    helped = helped_region(runs, runs)
-    return helped | helped[::-1, ::-1]
+    helped: np.ndarray = helped_region(runs, runs)
+    return np.logical_or(helped, helped[::-1, ::-1])
 
 
 def interval_only(runs: int) -> np.ndarray:

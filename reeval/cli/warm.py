@@ -1,4 +1,4 @@
-"""What does the end of a run need that can be loaded while its attempts wait? The engine of the history, the summary."""
+"""What does the end of a run need that can be loaded while attempts wait? The history's engine, the summary."""
 
 from __future__ import annotations
 
