@@ -5,15 +5,20 @@ from __future__ import annotations
 import base64
 import json
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from urllib.parse import quote
 
-__all__ = ["MINIMUM_SECRET", "Masker"]
+__all__ = ["MINIMUM_SECRET", "Masker", "keys_at_hand"]
 
 MINIMUM_SECRET = 4
 """A shorter value is not masked: it would hide ordinary text everywhere."""
 _MINIMUM_LINE = 8
 """Likewise for a line of a longer value, and for what is left of one in base64."""
+
+
+def keys_at_hand(environ: Mapping[str, str]) -> list[str]:
+    """Return the values of variables that are named as keys are: an agent or a body may use one that no plan names."""
+    return [value for name, value in environ.items() if name.endswith("_API_KEY") and len(value) >= _MINIMUM_LINE]
 
 
 class Masker:

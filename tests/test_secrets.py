@@ -9,7 +9,7 @@ from urllib.parse import quote
 
 import pytest
 
-from reeval.secrets import Masker
+from reeval.secrets import Masker, keys_at_hand
 
 SECRETS = [
     "hunter22",
@@ -62,3 +62,8 @@ def test_a_short_line_of_a_long_value_hides_nothing() -> None:
 def test_the_longest_form_is_known() -> None:
     masker = Masker(["é" * 10])
     assert masker.longest == len(json.dumps("é" * 10)) - 2
+
+
+def test_a_variable_that_is_named_as_a_key_is_masked_though_no_plan_names_it() -> None:
+    environ = {"ANTHROPIC_API_KEY": "sk-ant-0123456789", "X_API_KEY": "short", "PATH": "/usr/bin:/bin"}
+    assert keys_at_hand(environ) == ["sk-ant-0123456789"]
