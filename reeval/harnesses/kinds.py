@@ -7,5 +7,10 @@ from reeval.protocols import HarnessKind, KindsByModule
 __all__ = ["KINDS"]
 
 KINDS: KindsByModule[HarnessKind] = KindsByModule(
-    {"command": "reeval.harnesses.command", "fake": "reeval.harnesses.fake"}
+    {
+        "claude-code": "reeval.harnesses.claude_code",
+        "codex": "reeval.harnesses.codex",
+        "command": "reeval.harnesses.command",
+        "fake": "reeval.harnesses.fake",
+    }
 )

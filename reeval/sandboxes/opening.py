@@ -43,7 +43,14 @@ async def _started(
 ) -> AsyncIterator[LocalSandbox]:
     prepared = await _placed(request.tree, directory)
     isolation = await _isolation(directory, request, options) if request.sandbox.isolated else None
-    place = Place(key=request.key, directory=directory, options=options, isolation=isolation, prepared=prepared)
+    place = Place(
+        key=request.key,
+        directory=directory,
+        options=options,
+        isolation=isolation,
+        prepared=prepared,
+        programs=request.programs,
+    )
     sandbox = LocalSandbox(place)
     try:
         if prepared is not None:
@@ -63,7 +70,8 @@ async def _isolation(directory: AttemptDirectory, request: SandboxRequest, optio
         etc = write_etc(directory.shared, network=network)
     except OSError as error:
         raise InfrastructureError(Phase.SANDBOX, f"{directory.path}: {error.strerror or error}") from error
-    return await isolate(arguments(directory, etc, network=network, read_only=options.read_only), network=network)
+    seen = (*options.read_only, *request.programs)
+    return await isolate(arguments(directory, etc, network=network, read_only=seen), network=network)
 
 
 async def _placed(tree: PreparedTree | None, directory: AttemptDirectory) -> Path | None:

@@ -50,6 +50,8 @@ class Place:
     isolation: Isolation | None
     prepared: Path | None
     """The tree whose copy the workspace was at first."""
+    programs: tuple[str, ...] = ()
+    """Directories whose ``bin`` is on the ``PATH``, before all others."""
 
 
 class LocalSandbox:
@@ -221,11 +223,12 @@ class _View:
 
 
 def _view(place: Place) -> _View:
+    programs = "".join(f"{directory}/bin:" for directory in place.programs)
     if place.isolation is not None:
-        return _View(WORKSPACE, HOME, TMP, PATH)
+        return _View(WORKSPACE, HOME, TMP, f"{programs}{PATH}")
     directory = place.directory
     # A plain directory is for machines without isolation too, where programs are in other places (/opt/homebrew).
-    path = f"{sys.base_prefix}/bin:{os.environ.get('PATH') or os.defpath}"
+    path = f"{programs}{sys.base_prefix}/bin:{os.environ.get('PATH') or os.defpath}"
     return _View(directory.workspace, directory.home, directory.tmp, path)
 
 
