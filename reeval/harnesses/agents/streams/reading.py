@@ -11,7 +11,7 @@ from reeval.harnesses.agents.agent import Ending
 from reeval.harnesses.agents.streams.calls import Calls
 from reeval.harnesses.program.stream import StreamEvent, decode_line
 
-__all__ = ["JsonTranslator", "amount", "at", "joined", "listed", "relative", "text_at"]
+__all__ = ["JsonTranslator", "amount", "at", "cost_at", "joined", "listed", "relative", "text_at"]
 
 _SHOWN = 1000
 """Bytes of an odd line that are looked at for a note."""
@@ -76,6 +76,12 @@ def amount(found: Any, *path: str | int) -> int | None:
     """Return the whole number from 0 at a path; None where there is none."""
     value = at(found, *path)
     return value if isinstance(value, int) and not isinstance(value, bool) and value >= 0 else None
+
+
+def cost_at(found: Any, *path: str | int) -> float | None:
+    """Return the number from 0 at a path, such as US dollars; None where there is none."""
+    value = at(found, *path)
+    return float(value) if isinstance(value, int | float) and not isinstance(value, bool) and value >= 0 else None
 
 
 def listed(found: Any, *path: str | int) -> list[Any]:

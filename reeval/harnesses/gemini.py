@@ -1,0 +1,208 @@
+"""How is Gemini CLI driven? Headless, one process a turn, its ``stream-json`` read as it comes."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from typing import Any
+
+import msgspec
+
+from reeval.errors import InfrastructureError, Phase
+from reeval.harnesses.agents.agent import Agent, AgentFile, Call, Ending, Invocation
+from reeval.harnesses.agents.kind import agent_kind
+from reeval.harnesses.agents.programs.package import Package
+from reeval.harnesses.agents.streams.calls import mcp_tool
+from reeval.harnesses.agents.streams.failures import failure, provider_failure
+from reeval.harnesses.agents.streams.reading import JsonTranslator, amount, at, relative, text_at
+from reeval.harnesses.agents.streams.said import Said
+from reeval.harnesses.layouts import LAYOUTS
+from reeval.harnesses.program.stream import Done, Failed, Message, Retry, Served, StreamEvent, Used
+from reeval.schema.environment import McpServer
+from reeval.schema.transcript import Channel, FileEdit, WebFetch, WebSearch
+
+__all__ = ["AGENT", "KIND"]
+
+_TOOLS = {
+    "run_shell_command": "shell",
+    "write_file": "edit",
+    "replace": "edit",
+    "read_file": "read",
+    "read_many_files": "read",
+    "google_web_search": "search",
+    "web_fetch": "fetch",
+    "activate_skill": "skill",
+}
+_EFFORTS = {"minimal": 512, "low": 2048, "medium": 8192, "high": 24576}
+"""Tokens of thinking, for the models that take a number; the newer ones take the word."""
+_RETRIED = re.compile(r"^Attempt \d+ failed[^\n]{0,300}", re.MULTILINE)
+_MOST_RETRIES = 20
+_NOT_LOGGED_IN = 41
+
+
+def invoke(call: Call) -> Invocation:
+    """Return how one turn is called. The prompt is read from standard input, where it may have any length."""
+    args = ["--output-format", "stream-json", "--yolo"]
+    if call.model is not None:
+        args += ["--model", call.model]
+    if call.session is not None:
+        args += ["--resume", call.session]
+    env = {"GEMINI_CLI_TRUST_WORKSPACE": "true", "NO_COLOR": "1"}
+    if call.options.base_url is not None:
+        env["GOOGLE_GEMINI_BASE_URL"] = call.options.base_url
+    settings = json.dumps(_settings(call), indent=1).encode()
+    return Invocation(
+        args=tuple(args),
+        stdin=call.prompt.encode("utf-8", "replace"),
+        env=env,
+        files=(AgentFile(path="~/.gemini/settings.json", data=settings, merge="json"),),
+    )
+
+
+def _settings(call: Call) -> dict[str, Any]:
+    retries = call.options.retries
+    settings: dict[str, Any] = {
+        "general": {
+            "enableAutoUpdate": False,
+            "enableAutoUpdateNotification": False,
+            "maxAttempts": retries + 1,
+            "retryFetchErrors": retries > 0,
+        },
+        "privacy": {"usageStatisticsEnabled": False},
+        "telemetry": {"enabled": False},
+        "security": {"auth": {"selectedType": "gemini-api-key"}, "folderTrust": {"enabled": False}},
+    }
+    if call.mcp:
+        settings["mcpServers"] = {name: _server(server) for name, server in call.mcp.items()}
+    if call.effort is not None:
+        if call.model is None:
+            raise InfrastructureError(Phase.HARNESS, "gemini takes an effort for a model that is named; add model")
+        settings["modelConfigs"] = {"overrides": [{"match": {"model": call.model}, "modelConfig": _thinking(call)}]}
+    return settings
+
+
+def _server(server: McpServer) -> dict[str, Any]:
+    if server.kind == "http":
+        return {"httpUrl": server.url, "headers": dict(server.headers), "trust": True}
+    return {"command": server.command[0], "args": list(server.command[1:]), "env": dict(server.env), "trust": True}
+
+
+def _thinking(call: Call) -> dict[str, Any]:
+    effort = str(call.effort)
+    takes_number = "gemini-2" in (call.model or "")
+    budget = int(effort) if effort.isdecimal() else _EFFORTS.get(effort.lower())
+    if takes_number and budget is not None:
+        return {"generateContentConfig": {"thinkingConfig": {"thinkingBudget": budget}}}
+    return {"generateContentConfig": {"thinkingConfig": {"thinkingLevel": effort.upper()}}}
+
+
+class Translator(JsonTranslator):
+    """Reads ``stream-json``: pieces of text, calls, and one result with the totals of this process."""
+
+    def begin(self) -> None:
+        """Start a turn."""
+        super().begin()
+        self._said = Said()
+        self._error = ""
+        self._over = False
+
+    def event(self, found: dict[str, Any]) -> Iterator[StreamEvent | str]:
+        """Return the events of one object."""
+        match found.get("type"):
+            case "init":
+                self.session = text_at(found, "session_id") or self.session
+                if model := text_at(found, "model"):
+                    yield Served(name=model)
+            case "message" if found.get("role") == "assistant":
+                self._said.add(text_at(found, "content"))
+            case "tool_use":
+                yield from self._flushed()
+                native = text_at(found, "tool_name")
+                name = _TOOLS.get(native) or mcp_tool(native, "mcp_", self.servers) or native
+                self.calls.begin(text_at(found, "tool_id"), name, native, found.get("parameters"))
+            case "tool_result":
+                yield from self._ended(found)
+            case "error":
+                self._error = text_at(found, "message")
+            case "result":
+                yield from self._result(found)
+
+    def _flushed(self) -> Iterator[StreamEvent]:
+        if text := self._said.take():
+            yield Message(text=text)
+
+    def _ended(self, found: dict[str, Any]) -> Iterator[StreamEvent]:
+        ok = found.get("status") == "success"
+        output = text_at(found, "output") or text_at(found, "error", "message")
+        call = self.calls.end(text_at(found, "tool_id"), output, ok=ok)
+        if call.name == "shell" and ok:
+            # A command that failed is a "success" as well: how it ended is not told.
+            call = msgspec.structs.replace(call, ok=None)
+        yield call
+        if call.name == "edit" and ok and (path := text_at(call.input, "file_path")):
+            yield FileEdit(path=relative(path, self.workspace))
+        elif call.name == "search":
+            yield WebSearch(query=text_at(call.input, "query"), ok=ok)
+        elif call.name == "fetch":
+            yield WebFetch(url=text_at(call.input, "url") or text_at(call.input, "prompt"), ok=ok)
+
+    def _result(self, found: dict[str, Any]) -> Iterator[StreamEvent]:
+        yield from self._flushed()
+        yield from _used(at(found, "stats"))
+        self._over = True
+        if found.get("status") != "success":
+            yield _failed(text_at(found, "error", "message") or self._error)
+        yield Done()
+
+    def end(self, ending: Ending) -> Iterator[StreamEvent | str]:
+        """Return what only standard error and the exit code say."""
+        yield from self._flushed()
+        yield from super().end(ending)
+        for one in _RETRIED.findall(ending.stderr)[:_MOST_RETRIES]:
+            yield Retry(message=one)
+        if not self._over and ending.exit_code == _NOT_LOGGED_IN:
+            yield provider_failure(f"not logged in: {ending.stderr.strip()}")
+            yield Done()
+
+
+def _used(stats: Any) -> Iterator[StreamEvent]:
+    """Yield what a process used: its input includes what was cached, its output leaves the thoughts out."""
+    total, given, output = amount(stats, "total_tokens"), amount(stats, "input_tokens"), amount(stats, "output_tokens")
+    if not total or given is None or output is None:
+        return
+    cached = amount(stats, "cached") or 0
+    thoughts = max(total - given - output, 0)
+    yield Used(input=max(given - cached, 0), cache_read=cached, output=output + thoughts, reasoning=thoughts)
+    models = at(stats, "models")
+    if isinstance(models, dict) and models:
+        yield Served(name=max(models, key=lambda name: amount(models, name, "total_tokens") or 0))
+
+
+def _failed(message: str) -> Failed:
+    # An answer without text is what the model said; nothing failed on the way.
+    return failure(message, agent="empty response" in message)
+
+
+AGENT = Agent(
+    name="gemini",
+    package=Package(
+        source="npm",
+        name="@google/gemini-cli",
+        version="0.61.0",
+        program="gemini",
+        entry="node_modules/@google/gemini-cli/bundle/gemini.js",
+        node="22.23.3",
+    ),
+    invoke=invoke,
+    translator=Translator,
+    layout=LAYOUTS["gemini"],
+    keys=("GEMINI_API_KEY",),
+    hosts=("generativelanguage.googleapis.com",),
+    base_urls=("GOOGLE_GEMINI_BASE_URL",),
+    unreported=frozenset({Channel.COST}),
+    mcp=frozenset({"stdio", "http"}),
+    exit_codes=False,
+)
+KIND = agent_kind(AGENT)
+"""Google's Gemini CLI."""

@@ -1,0 +1,171 @@
+"""How is mini-swe-agent driven? One process, one turn; what it did stands in its trajectory, read at the end."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+import msgspec
+
+from reeval.harnesses.agents.agent import Agent, AgentFile, Call, Ending, Invocation
+from reeval.harnesses.agents.endpoints import HOSTS, KEYS
+from reeval.harnesses.agents.kind import agent_kind
+from reeval.harnesses.agents.programs.package import Package
+from reeval.harnesses.agents.streams.failures import failure
+from reeval.harnesses.agents.streams.reading import JsonTranslator, amount, at, cost_at, listed, text_at
+from reeval.harnesses.program.stream import Done, Message, Retry, Served, StreamEvent, Used
+from reeval.schema.environment import Layout
+from reeval.schema.transcript import Channel, Reasoning
+
+__all__ = ["AGENT", "KIND"]
+
+_TRAJECTORY = "~/.mini-swe-agent/trajectory.json"
+_GAVE_UP = frozenset({"LimitsExceeded", "TimeExceeded", "RepeatedFormatError"})
+_RETRIED = "Retrying "
+_MOST_RETRIES = 20
+
+
+def invoke(call: Call) -> Invocation:
+    """Return how its turn is called."""
+    options = call.options
+    directory = f"{call.home}/.mini-swe-agent"
+    args = ["--yolo", "--exit-immediately", "--cost-limit", "0", "--output", f"{directory}/trajectory.json"]
+    args += ["--config", "mini.yaml"]
+    if call.model is not None:
+        # A model behind a URL is spoken to as one of OpenAI, unless it names a provider itself.
+        alone = options.base_url is not None and "/" not in call.model
+        args += ["--model", f"openai/{call.model}" if alone else call.model]
+    if options.base_url is not None:
+        args += ["--config", f"model.model_kwargs.api_base={options.base_url}"]
+    if call.effort is not None:
+        args += ["--config", f"model.model_kwargs.reasoning_effort={call.effort}"]
+    return Invocation(
+        args=(*args, f"--task={call.prompt}"),
+        env={
+            "MSWEA_GLOBAL_CONFIG_DIR": directory,
+            "MSWEA_CONFIGURED": "true",
+            "MSWEA_SILENT_STARTUP": "1",
+            # Else it stops at the first answer of a model whose price it does not know.
+            "MSWEA_COST_TRACKING": "ignore_errors",
+            "LITELLM_LOCAL_MODEL_COST_MAP": "True",
+            "MSWEA_MODEL_RETRY_STOP_AFTER_ATTEMPT": str(options.retries + 1),
+            "NO_COLOR": "1",
+        },
+        # An old trajectory would be read again where the program does not come to write one.
+        files=(AgentFile(path=_TRAJECTORY, data=b""),),
+        result=_TRAJECTORY,
+    )
+
+
+class Translator(JsonTranslator):
+    """Reads the trajectory. What it prints is for people to read, and says less."""
+
+    def line(self, line: bytes) -> Iterator[StreamEvent | str]:  # noqa: ARG002
+        """Leave it out."""
+        yield from ()
+
+    def event(self, found: dict[str, Any]) -> Iterator[StreamEvent | str]:
+        """Return the events of one message."""
+        extra = found.get("extra")
+        if found.get("role") == "assistant":
+            yield from self._said(found)
+        for action in listed(extra, "actions"):
+            given = {"command": text_at(action, "command")}
+            self.calls.begin(text_at(action, "tool_call_id"), "shell", "bash", given)
+        if found.get("role") == "tool":
+            code = at(extra, "returncode")
+            ran = isinstance(code, int) and not text_at(extra, "exception_info")
+            output = text_at(extra, "raw_output") or text_at(extra, "exception_info")
+            call = self.calls.end(
+                text_at(found, "tool_call_id"), output, ok=ran and not code, exit_code=code if ran else None
+            )
+            yield msgspec.structs.replace(call, duration=None)
+        yield from _used(extra)
+        if found.get("role") == "exit":
+            yield from self._ended(found)
+
+    def _said(self, found: dict[str, Any]) -> Iterator[StreamEvent]:
+        if thought := text_at(found, "reasoning_content"):
+            yield Reasoning(text=thought)
+        if text := text_at(found, "content"):
+            yield Message(text=text)
+
+    def _ended(self, found: dict[str, Any]) -> Iterator[StreamEvent]:
+        status, content = text_at(found, "extra", "exit_status"), text_at(found, "content")
+        if status == "Submitted":
+            # The command that submits does not run to its end: what it says is the submission.
+            for call in self.calls.rest():
+                yield msgspec.structs.replace(call, ok=True)
+            if submission := text_at(found, "extra", "submission").strip():
+                yield Message(text=submission)
+            yield Done()
+        elif status in _GAVE_UP:
+            yield failure(f"{status}: {content}" if content != status else status, agent=True)
+            yield Done()
+        elif content.startswith("litellm."):
+            yield failure(content)
+            yield Done()
+
+    def end(self, ending: Ending) -> Iterator[StreamEvent | str]:
+        """Return everything: it stands in the trajectory."""
+        for line in [line for line in ending.stderr.splitlines() if line.startswith(_RETRIED)][:_MOST_RETRIES]:
+            yield Retry(message=line)
+        if ending.result:
+            try:
+                messages = listed(msgspec.json.decode(ending.result), "messages")
+            except msgspec.DecodeError as error:
+                yield f"the trajectory cannot be read: {error}"
+                messages = []
+            for message in messages:
+                if isinstance(message, dict):
+                    yield from self._read(message)
+        yield from super().end(ending)
+
+    def _read(self, message: dict[str, Any]) -> Iterator[StreamEvent | str]:
+        try:
+            yield from self.event(message)
+        except (AttributeError, KeyError, IndexError, TypeError, ValueError) as error:
+            yield f"unusable message ({type(error).__name__}): {json.dumps(message)[:1000]}"
+
+
+def _used(extra: Any) -> Iterator[StreamEvent]:
+    """Yield what a call of the model used: its input includes what was cached, its output the reasoning."""
+    usage = at(extra, "response", "usage")
+    given, output = amount(usage, "prompt_tokens"), amount(usage, "completion_tokens")
+    if given is None or output is None:
+        return
+    cached = amount(usage, "prompt_tokens_details", "cached_tokens") or 0
+    yield Used(
+        input=max(given - cached, 0),
+        cache_read=cached,
+        output=output,
+        reasoning=amount(usage, "completion_tokens_details", "reasoning_tokens"),
+        # Of a model whose price it does not know it says 0.
+        cost=cost_at(extra, "cost") or None,
+    )
+    if model := text_at(extra, "response", "model"):
+        yield Served(name=model)
+
+
+AGENT = Agent(
+    name="mini-swe-agent",
+    package=Package(
+        source="pip",
+        name="mini-swe-agent",
+        version="2.4.6",
+        program="mini",
+        entry="venv/bin/mini",
+        version_args=("--help",),
+    ),
+    invoke=invoke,
+    translator=Translator,
+    layout=Layout(),
+    keys=KEYS,
+    hosts=HOSTS,
+    base_urls=("OPENAI_API_BASE",),
+    unreported=frozenset({Channel.EDITS, Channel.MCP, Channel.SKILLS, Channel.SEARCHES, Channel.FETCHES}),
+    resumes=False,
+)
+KIND = agent_kind(AGENT)
+"""The small agent mini-swe-agent, with models of any provider."""

@@ -1,0 +1,213 @@
+"""How is Qwen Code driven? Headless, one process a turn, its ``stream-json`` read as it comes."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from typing import Any
+
+import msgspec
+
+from reeval.harnesses.agents.agent import Agent, AgentFile, Call, Ending, Invocation
+from reeval.harnesses.agents.kind import agent_kind
+from reeval.harnesses.agents.programs.package import Package
+from reeval.harnesses.agents.streams.failures import failure
+from reeval.harnesses.agents.streams.reading import JsonTranslator, amount, at, joined, listed, relative, text_at
+from reeval.harnesses.layouts import LAYOUTS
+from reeval.harnesses.program.stream import Done, Message, Retry, Served, StreamEvent, Used
+from reeval.schema.environment import McpServer
+from reeval.schema.transcript import Channel, FileEdit, Reasoning, ToolCall, WebFetch, WebSearch
+
+__all__ = ["AGENT", "KIND"]
+
+_TOOLS = {
+    "run_shell_command": "shell",
+    "write_file": "edit",
+    "edit": "edit",
+    "notebook_edit": "edit",
+    "read_file": "read",
+    "web_search": "search",
+    "web_fetch": "fetch",
+    "skill": "skill",
+}
+_EXIT_CODE = re.compile(r"^Exit Code: (-?\d+)$", re.MULTILINE)
+_OWN_RETRIES = 6
+"""It calls a model so often again whatever it is told; what it can be told is how often all of that is repeated."""
+
+
+def invoke(call: Call) -> Invocation:
+    """Return how one turn is called. The prompt is read from standard input, where it may have any length."""
+    args = ["--output-format", "stream-json", "--yolo", "--auth-type", "openai"]
+    if call.model is not None:
+        args += ["--model", call.model]
+    if call.session is not None:
+        args += ["--resume", call.session]
+    env = {"QWEN_CODE_SUPPRESS_YOLO_WARNING": "1", "NO_COLOR": "1"}
+    if call.options.base_url is not None:
+        env["OPENAI_BASE_URL"] = call.options.base_url
+    settings = json.dumps(_settings(call), indent=1).encode()
+    return Invocation(
+        args=tuple(args),
+        stdin=call.prompt.encode("utf-8", "replace"),
+        env=env,
+        files=(AgentFile(path="~/.qwen/settings.json", data=settings, merge="json"),),
+    )
+
+
+def _settings(call: Call) -> dict[str, Any]:
+    rounds = -(-max(call.options.retries - _OWN_RETRIES, 0) // (_OWN_RETRIES + 1))
+    generation: dict[str, Any] = {"maxRetries": rounds}
+    if call.effort is not None:
+        generation["reasoning"] = {"effort": call.effort}
+    settings: dict[str, Any] = {
+        "general": {"enableAutoUpdate": False},
+        "privacy": {"usageStatisticsEnabled": False},
+        "telemetry": {"enabled": False},
+        "security": {"auth": {"selectedType": "openai"}},
+        "model": {"generationConfig": generation},
+    }
+    if call.mcp:
+        settings["mcpServers"] = {name: _server(server) for name, server in call.mcp.items()}
+    return settings
+
+
+def _server(server: McpServer) -> dict[str, Any]:
+    if server.kind == "http":
+        return {"httpUrl": server.url, "headers": dict(server.headers), "trust": True}
+    return {"command": server.command[0], "args": list(server.command[1:]), "env": dict(server.env), "trust": True}
+
+
+class Translator(JsonTranslator):
+    """Reads ``stream-json``: messages with blocks, results of calls, and one result.
+
+    The totals of the result run on over the turns of a conversation; those of its messages add up.
+    """
+
+    def begin(self) -> None:
+        """Start a turn."""
+        super().begin()
+        self._held: str | None = None
+        """The last text: an error is told as one as well."""
+
+    def event(self, found: dict[str, Any]) -> Iterator[StreamEvent | str]:
+        """Return the events of one object."""
+        self.session = text_at(found, "session_id") or self.session
+        match found.get("type"):
+            case "assistant":
+                yield from self._flushed()
+                yield from self._said(found)
+            case "user":
+                yield from self._flushed()
+                for block in listed(found, "message", "content"):
+                    if at(block, "type") == "tool_result":
+                        yield from self._ended(block)
+            case "system" if found.get("subtype") == "retry":
+                yield Retry(message=_retry(at(found, "data")))
+            case "result":
+                yield from self._result(found)
+
+    def _flushed(self) -> Iterator[StreamEvent]:
+        text, self._held = self._held, None
+        if text:
+            yield Message(text=text)
+
+    def _said(self, found: dict[str, Any]) -> Iterator[StreamEvent]:
+        message = at(found, "message")
+        if model := text_at(message, "model"):
+            yield Served(name=model)
+        for block in listed(message, "content"):
+            match at(block, "type"):
+                case "text" if found.get("parent_tool_use_id") is None:
+                    yield from self._flushed()
+                    self._held = text_at(block, "text")
+                case "thinking":
+                    yield Reasoning(text=text_at(block, "thinking"))
+                case "tool_use":
+                    yield from self._flushed()
+                    native = text_at(block, "name")
+                    self.calls.begin(text_at(block, "id"), _TOOLS.get(native, native), native, at(block, "input"))
+        yield from _used(at(message, "usage"))
+
+    def _ended(self, block: Any) -> Iterator[StreamEvent]:
+        output, ok = joined(at(block, "content")), at(block, "is_error") is not True
+        call = self.calls.end(text_at(block, "tool_use_id"), output, ok=ok)
+        if call.name == "shell":
+            call = _with_exit_code(call)
+        yield call
+        if call.name == "edit" and ok and (path := text_at(call.input, "file_path")):
+            created = output.startswith("Successfully created")
+            yield FileEdit(path=relative(path, self.workspace), kind="create" if created else "modify")
+        elif call.name == "search":
+            yield WebSearch(query=text_at(call.input, "query"), ok=ok)
+        elif call.name == "fetch":
+            yield WebFetch(url=text_at(call.input, "url"), ok=ok)
+
+    def _result(self, found: dict[str, Any]) -> Iterator[StreamEvent]:
+        error = text_at(found, "error", "message")
+        if found.get("is_error") is not True and not error:
+            yield from self._flushed()
+            yield Done()
+            return
+        self._held = (self._held or "").removesuffix(error)
+        yield from self._flushed()
+        # An answer without text is what the model said; nothing failed on the way.
+        yield failure(error or str(found.get("subtype")), agent="empty response" in error)
+        yield Done()
+
+    def end(self, ending: Ending) -> Iterator[StreamEvent | str]:
+        """Return what was held back."""
+        yield from self._flushed()
+        yield from super().end(ending)
+
+
+def _with_exit_code(call: ToolCall) -> ToolCall:
+    """Return a call with its exit code, which is told in the output, and only of a command that failed."""
+    if at(call.input, "is_background") is True:
+        return call
+    if call.ok:
+        return msgspec.structs.replace(call, exit_code=0)
+    told = _EXIT_CODE.findall(call.output)
+    return msgspec.structs.replace(call, exit_code=int(told[-1])) if told else call
+
+
+def _used(usage: Any) -> Iterator[StreamEvent]:
+    """Yield what a message used: its input includes what was cached. The pieces of a message but one have zeros."""
+    given, output = amount(usage, "input_tokens"), amount(usage, "output_tokens")
+    if given is None or output is None or not given + output:
+        return
+    cached = amount(usage, "cache_read_input_tokens") or 0
+    yield Used(input=max(given - cached, 0), cache_read=cached, output=output)
+
+
+def _retry(data: Any) -> str:
+    wait = amount(data, "delayMs")
+    words = [text_at(data, "reason") or "retry"]
+    if (attempt := amount(data, "attempt")) is not None:
+        words.append(f"{attempt} of {amount(data, 'maxRetries')}")
+    if wait is not None:
+        words.append(f"in {wait / 1000:g} s")
+    return " ".join(words)
+
+
+AGENT = Agent(
+    name="qwen",
+    package=Package(
+        source="npm",
+        name="@qwen-code/qwen-code",
+        version="0.24.4",
+        program="qwen",
+        entry="node_modules/@qwen-code/qwen-code/cli-entry.js",
+        node="22.23.3",
+    ),
+    invoke=invoke,
+    translator=Translator,
+    layout=LAYOUTS["qwen"],
+    keys=("OPENAI_API_KEY",),
+    hosts=("api.openai.com",),
+    base_urls=("OPENAI_BASE_URL",),
+    unreported=frozenset({Channel.COST}),
+    mcp=frozenset({"stdio", "http"}),
+)
+KIND = agent_kind(AGENT)
+"""Alibaba's Qwen Code, with any model that speaks OpenAI's Chat Completions."""
