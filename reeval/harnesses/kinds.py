@@ -12,5 +12,10 @@ KINDS: KindsByModule[HarnessKind] = KindsByModule(
         "codex": "reeval.harnesses.codex",
         "command": "reeval.harnesses.command",
         "fake": "reeval.harnesses.fake",
+        "gemini": "reeval.harnesses.gemini",
+        "mini-swe-agent": "reeval.harnesses.mini_swe_agent",
+        "opencode": "reeval.harnesses.opencode",
+        "pi": "reeval.harnesses.pi",
+        "qwen": "reeval.harnesses.qwen",
     }
 )
