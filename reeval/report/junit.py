@@ -108,7 +108,8 @@ def _case(planned: EvalRecord, entry: AttemptEntry, kind: str | None, reader: Ru
     if kind is None:
         return
     if kind == "skipped":
-        reason = "it did not pass, which decides nothing here" if is_failing(entry) else entry.reason or ""
+        said = f" ({entry.reason})" if entry.reason else ""
+        reason = f"it did not pass{said}, which decides nothing here" if is_failing(entry) else entry.reason or ""
         yield f"<skipped message={_attribute(reason)}/>"
     else:
         yield from _details(kind, entry, reader)

@@ -43,7 +43,7 @@ class EvalFolds:
             fold.early.add(place_of(attempt.cell), attempt.case, attempt.run, record.outcome)
         fold.cells[attempt.cell.key].add(record)
         fold.finished += 1
-        if planned.cases:
+        if planned.cases or planned.data:
             fold.entries.append(_entry(record))
         if fold.finished + fold.left_out < planned.attempts:
             return None
@@ -75,6 +75,7 @@ def _entry(record: AttemptRecord) -> AttemptEntry:
         line=(0, 0),
         verdict=record.verdict,
         score=record.score,
+        reason=record.failure.reason if record.failure else None,
     )
 
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from reeval.report.answers import question_lines
+from reeval.report.data.accuracy import analysis_of, tags_text
 from reeval.report.screen.ink import PLAIN, Ink
 from reeval.report.screen.numbers import count, dollars, number, seconds
 from reeval.report.screen.table import table
@@ -119,8 +120,10 @@ def _varied(cells: Sequence[CellRecord]) -> list[_Column]:
     return columns or [_FACTORS[0]]
 
 
-def _said(cells: Sequence[CellRecord]) -> list[_Column]:
-    return [column for column in _COUNTS if any(map(column.text, cells))]
+def _said(record: EvalRecord) -> list[_Column]:
+    # The gate of data questions is one over all of them: it stands beside their accuracy.
+    columns = [column for column in _COUNTS if record.asks is None or column.text is not _gate]
+    return [column for column in columns if any(map(column.text, record.cells))]
 
 
 # --- the block ------------------------------------------------------------------------------------------
@@ -142,19 +145,26 @@ def block(
     if record.lifts:
         from reeval.report.screen.compares import compare_lines
 
-        counts = [(column.head, column.text) for column in _said(record.cells) if column.head in _BESIDE_LIFTS]
+        counts = [(column.head, column.text) for column in _said(record) if column.head in _BESIDE_LIFTS]
         lines += compare_lines(record, reading, counts, ink, cells, every=all_cases)
     elif len(record.cells) > 1:
         lines += _cells_table(record, ink, cells)
-    if all_cases:
+    if all_cases or _mixed(record):
         from reeval.report.screen.passes import pass_lines
 
         lines += pass_lines(record, ink, cells, _INDENT)
     if record.cases and record.attempts:
         lines += _cases_table(record, ink, cells, SHOWN_CASES if not all_cases else len(record.cases))
+    if record.asks is not None and (why := analysis_of(record.attempts)):
+        lines.append(_INDENT + ink("dim", one_line(why, _room(cells))))
     lines += question_lines(record, ink=ink, cells=cells, indent=_INDENT, every=all_cases)
     lines += [_INDENT + ink("dim", one_line(note, _room(cells))) for note in record.notes]
     return lines
+
+
+def _mixed(record: EvalRecord) -> bool:
+    """Say whether some attempts of a cell passed and others did not: else pass@k and pass^k say nothing more."""
+    return record.runs > 1 and any(0 < cell.passed < cell.decided for cell in record.cells)
 
 
 def _room(cells: int | None) -> int | None:
@@ -183,15 +193,17 @@ def _facts(record: EvalRecord) -> str:
     cell = record.cells[0]
     said = [
         text if column.head in {"time", "cost", "gate"} else f"{text} {column.head}"
-        for column in _said(record.cells)
+        for column in _said(record)
         if (text := column.text(cell))
     ]
+    if record.asks is not None and (tags := tags_text(record.attempts)):
+        said.insert(0, tags)
     main = [] if cell.planned == 1 and not cell.scored else [reading(cell)]
     return " · ".join([*main, *said])
 
 
 def _cells_table(record: EvalRecord, ink: Ink, cells: int | None) -> list[str]:
-    factors, said = _varied(record.cells), _said(record.cells)
+    factors, said = _varied(record.cells), _said(record)
     main = "score" if record.kind == "scored" else "pass"
     head = [column.head for column in factors] + [main] + [column.head for column in said]
     rows = [

@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Collection, Sequence
 
 from reeval.errors import ExitCode
+from reeval.report.data.accuracy import accuracy_texts
 from reeval.report.screen.blocks import Status, block, status
 from reeval.report.screen.evidence import attempt_key, silent_of
 from reeval.report.screen.failures import Page, failure_sections
@@ -147,6 +148,7 @@ def ending(
         lines.append(page.ink("yellow", verdict))
     rows = [("record", place)] if place else []
     rows += next_commands(record, failures)
+    rows += [("accuracy", text) for text in accuracy_texts(record.accuracy)]
     return lines + _rows(rows, page)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from reeval.errors import Phase
 from reeval.report.screen.evidence import RunReader, checks_of, failing_of, log_of, turns_of
 from reeval.report.screen.ink import PLAIN, Ink
 from reeval.report.screen.numbers import number, seconds
@@ -31,6 +32,8 @@ TURN_LINES = 5
 SHOWN_TURNS = 3
 """Failed turns of one attempt that are shown; the rest is counted."""
 DETAIL_LINES = 15
+_SAID = frozenset({Phase.AGENT, Phase.TRUTH})
+"""Phases of data questions, whose reasons begin with what failed."""
 _MARKS = {CheckStatus.UNAVAILABLE: "?", CheckStatus.ERRORED: "!", CheckStatus.MEASURED: "·"}
 
 
@@ -126,7 +129,8 @@ def headline(record: AttemptRecord, checks: Sequence[CheckRecord] = ()) -> str:
     if record.outcome is Outcome.SKIPPED:
         return record.skip_reason or ""
     if record.failure is not None:
-        where = f"{record.failure.phase.value}: " if record.failure.phase else ""
+        phase = record.failure.phase
+        where = f"{phase.value}: " if phase and phase not in _SAID else ""
         return where + record.failure.reason
     if record.outcome is Outcome.REVIEW:
         return "no check decided anything"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 
-__all__ = ["count", "dollars", "moment", "number", "percent", "plural", "seconds"]
+__all__ = ["accuracy", "count", "dollars", "moment", "number", "percent", "plural", "seconds"]
 
 _UNITS = ((1_000_000_000, "G"), (1_000_000, "M"), (1_000, "k"))
 
@@ -50,6 +50,11 @@ def percent(part: int, whole: int) -> str:
     if 0 < part < whole:
         rounded = min(99, max(1, rounded))
     return f"{rounded}% ({part}/{whole})"
+
+
+def accuracy(passed: int, total: int) -> str:
+    """``25% (1/4)``, halves up; ``–`` of no question."""
+    return f"{(200 * passed + total) // (2 * total)}% ({passed}/{total})" if total else "–"
 
 
 def plural(amount: int, noun: str) -> str:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from reeval.report.data.accuracy import short_accuracy
 from reeval.report.screen.failures import Page
 from reeval.report.screen.numbers import moment, number, percent
 from reeval.report.screen.table import table
@@ -15,7 +16,19 @@ from reeval.schema.record import CellRecord, RunRecord
 
 __all__ = ["RunRow", "run_row", "run_table"]
 
-_HEAD = ("run", "state", "result", "created (UTC)", "agent", "environment", "selection", "created by", "last updated")
+_HEAD = (
+    "run",
+    "state",
+    "result",
+    "accuracy",
+    "created (UTC)",
+    "target",
+    "agent",
+    "environment",
+    "selection",
+    "created by",
+    "last updated",
+)
 _SHOWN_NAMES = 3
 
 
@@ -28,6 +41,10 @@ class RunRow:
     state: str
     result: str
     """A pass rate, ``92% (11/12)``; or ``mean 6.5, 4 of 5 complete``."""
+    accuracy: str = ""
+    """Of data questions, ``80% (4/5)``; with several cells each of them. Empty: there are none."""
+    target: str | None = None
+    """Where data questions ran: ``dev``, ``staging``, ``prod``."""
     harnesses: tuple[str, ...] = ()
     environments: tuple[str, ...] = ()
     selection: str = ""
@@ -48,6 +65,8 @@ def run_row(record: RunRecord, updated: int | None = None) -> RunRow:
         created=record.created_at,
         state=record.state.value,
         result=_result(record, cells),
+        accuracy=short_accuracy(record.accuracy),
+        target=record.target,
         harnesses=tuple(dict.fromkeys(cell.harness for cell in cells)),
         environments=tuple(environments),
         selection=record.selection,
@@ -68,26 +87,31 @@ def _result(record: RunRecord, cells: Sequence[CellRecord]) -> str:
 
 def run_table(rows: Sequence[RunRow], page: Page) -> list[str]:
     """Return the table, a line for each run; a narrow terminal loses columns from the right."""
-    texts = [
-        [
-            one_line(text, 40)
-            for text in (
-                row.run_id,
-                row.state,
-                row.result,
-                moment(row.created),
-                _names(row.harnesses),
-                _names(row.environments),
-                row.selection or "everything",
-                row.created_by or "–",
-                "–" if row.updated is None else moment(row.updated),
-            )
-        ]
-        for row in rows
-    ]
-    first, *rest = table(_HEAD, texts, keep=3, cells=page.cells)
+    # Columns of data questions are there where a run asked some.
+    left_out = set() if any(row.accuracy for row in rows) else {_HEAD.index("accuracy"), _HEAD.index("target")}
+    head, *texts = (
+        [text for at, text in enumerate(line) if at not in left_out] for line in (_HEAD, *map(_texts, rows))
+    )
+    first, *rest = table(head, texts, keep=3 if left_out else 4, cells=page.cells)
     painted = [line.replace(row.state, page.ink.word(row.state), 1) for line, row in zip(rest, rows, strict=True)]
     return [page.ink("dim", first), *painted]
+
+
+def _texts(row: RunRow) -> list[str]:
+    texts = (
+        row.run_id,
+        row.state,
+        row.result,
+        row.accuracy or "–",
+        moment(row.created),
+        row.target or "–",
+        _names(row.harnesses),
+        _names(row.environments),
+        row.selection or "everything",
+        row.created_by or "–",
+        "–" if row.updated is None else moment(row.updated),
+    )
+    return [one_line(text, 40) for text in texts]
 
 
 def _names(names: Sequence[str]) -> str:

@@ -1,0 +1,1 @@
+"""How do people read data questions: accuracy, why one did not pass, both queries, the agent's response?"""
