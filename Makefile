@@ -10,7 +10,7 @@ help: ## List the targets
 
 $(READY): pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[data]' mypy pytest ruff types-jsonschema types-PyYAML
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[data,postgres]' mypy pytest ruff types-jsonschema types-PyYAML
 	$(BIN)/python -m compileall -q reeval
 	@touch $@
 

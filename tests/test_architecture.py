@@ -29,6 +29,7 @@ HOMES = {
     "httpx2": ("reeval/models/", "reeval/harnesses/http.py"),
     "genai_prices": ("reeval/prices.py",),
     "duckdb": ("reeval/record/history", "reeval/databases/duckdb.py", "reeval/grade/rows/engines/"),
+    "psycopg": ("reeval/databases/postgres",),
     "pyarrow": ("reeval/databases/", "reeval/grade/rows/engines/"),
     "jinja2": ("reeval/report/",),
     "typer": ("reeval/cli/",),

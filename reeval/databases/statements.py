@@ -1,0 +1,149 @@
+"""What does a text of SQL hold? Its statements, and whether they are one query after nothing but harmless settings."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from reeval.backends import QueryError
+
+__all__ = ["EMPTY", "Query", "Statement", "read_query", "refuse_several", "split"]
+
+Dialect = Literal["postgres", "sqlite"]
+
+EMPTY = "there is no query: the text holds nothing to run"
+_LONGEST = 1_000_000
+_QUERIES = frozenset({"select", "with", "values", "table", "explain", "show", "("})
+"""First words of what only reads. ``SHOW`` names a setting, or in a semantic layer its tables."""
+# fmt: off
+_WRITES = frozenset((
+    "alter", "analyze", "attach", "begin", "call", "checkpoint", "cluster", "comment", "commit", "copy",
+    "create", "deallocate", "delete", "detach", "discard", "do", "drop", "end", "execute", "export",
+    "force", "grant", "import", "insert", "install", "load", "lock", "merge", "pragma", "prepare",
+    "refresh", "reindex", "release", "replace", "reset", "revoke", "rollback", "savepoint", "set", "start",
+    "truncate", "update", "upsert", "use", "vacuum",
+))
+# fmt: on
+"""First words of SQL that is no query: what begins with something else is not SQL."""
+_SETTINGS = frozenset({"search_path", "schema", "timezone", "time"})
+"""What may be set before the query: how it reads names and shows times (``SET TIME ZONE``), nothing of its limits."""
+
+_BACKSLASHES = r"\b[eE]'(?:[^'\\]++|\\.|'')*+'"
+_DOLLARS = r"\$(?P<tag>[A-Za-z_]\w*+)?\$.*?\$(?(tag)(?P=tag))\$"
+_BRACKETS = r"\[[^\]]*+\]|`(?:[^`]++|``)*+`"
+_COMMON = r"""
+    (?P<blank>\s++|--[^\n]*+)
+  | (?P<comment>/\*)
+  | (?P<text>{strings} '(?:[^']++|'')*+')
+  | (?P<name>{names} "(?:[^"]++|"")*+")
+  | (?P<word>[A-Za-z_][\w$]*+)
+  | (?P<end>;)
+  | (?P<other>.)
+"""
+_TOKENS = {
+    "postgres": re.compile(_COMMON.format(strings=f"{_BACKSLASHES} | {_DOLLARS} |", names=""), re.VERBOSE | re.DOTALL),
+    "sqlite": re.compile(_COMMON.format(strings="", names=f"{_BRACKETS} |"), re.VERBOSE | re.DOTALL),
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Statement:
+    """One statement, without the semicolon."""
+
+    text: str
+    words: tuple[str, ...]
+    """Its words and quoted names in order, lower case; an opening parenthesis at the start is a word too."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Query:
+    """What to run."""
+
+    settings: tuple[str, ...]
+    """Statements to run first."""
+    statement: Statement
+
+
+def split(sql: str, dialect: Dialect) -> list[Statement]:
+    """Split SQL at the semicolons that end statements, whatever is wrong with it; empty statements are left out."""
+    found: list[Statement] = []
+    start, words = 0, list[str]()
+    for kind, begin, end in _tokens(sql, dialect):
+        if kind == "end":
+            found += _statement(sql[start:begin], words)
+            start, words = end, []
+        elif kind in {"word", "name"}:
+            words.append(sql[begin:end].strip('"`[]').lower())
+        elif kind != "blank" and not words:
+            words.append("(" if sql[begin:end] == "(" else "")
+    return [*found, *_statement(sql[start:], words)]
+
+
+def read_query(sql: str, dialect: Dialect) -> Query:
+    """Return the one query of the text with the harmless settings before it; raise ``QueryError`` for all else."""
+    if len(sql) > _LONGEST:
+        raise QueryError(f"the query is {len(sql):,} characters long; at most {_LONGEST:,} are run")
+    if "\0" in sql:
+        raise QueryError("the query holds a NUL character, which no SQL has")
+    statements = split(sql, dialect)
+    if not statements:
+        raise QueryError(EMPTY)
+    *before, last = statements
+    refuse_several([_is_setting(one) for one in before])
+    first = last.words[0] if last.words else ""
+    if _is_setting(last):
+        raise QueryError("the text only sets something and asks nothing")
+    if first in _WRITES:
+        raise QueryError(f"{first.upper()} is refused: the database is only read")
+    if first not in _QUERIES and not (dialect == "sqlite" and first == "pragma"):
+        raise QueryError(f"the text is no query: it begins with {_beginning(last.text)}")
+    return Query(settings=tuple(one.text for one in before), statement=last)
+
+
+def refuse_several(harmless: Sequence[bool]) -> None:
+    """Raise ``QueryError`` unless all statements before the query are harmless."""
+    if not all(harmless):
+        count = len(harmless) + 1
+        raise QueryError(
+            f"the text holds {count} statements; only SET of search_path or time zone may stand before one"
+        )
+
+
+def _tokens(sql: str, dialect: Dialect) -> Iterator[tuple[str, int, int]]:
+    """Yield kind, start and end of each token."""
+    pattern, at = _TOKENS[dialect], 0
+    while at < len(sql):
+        token = pattern.match(sql, at)
+        assert token is not None, "the last alternative takes any character"
+        end, kind = token.end(), token.lastgroup or ""
+        if kind == "comment":
+            kind, end = "blank", _comment_end(sql, end, nests=dialect == "postgres")
+        yield kind, at, end
+        at = end
+
+
+def _comment_end(sql: str, at: int, *, nests: bool) -> int:
+    depth = 1
+    for mark in re.finditer(r"/\*|\*/", sql[at:]):
+        depth += -1 if mark[0] == "*/" else nests
+        if not depth:
+            return at + mark.end()
+    return len(sql)
+
+
+def _statement(text: str, words: list[str]) -> list[Statement]:
+    return [Statement(text=text.strip(), words=tuple(words))] if words else []
+
+
+def _is_setting(statement: Statement) -> bool:
+    words = statement.words
+    if words[:1] != ("set",):
+        return False
+    return next((word for word in words[1:] if word not in {"local", "session"}), "") in _SETTINGS
+
+
+def _beginning(text: str) -> str:
+    line = " ".join(text[:200].split())
+    return repr(line if len(line) <= 40 else f"{line[:39]}…")
