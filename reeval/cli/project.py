@@ -26,13 +26,14 @@ class Project:
 
 
 def build_catalog() -> Catalog:
-    """Return every kind of harness, sandbox and model there is."""
+    """Return every kind of harness, sandbox, model and database there is."""
+    from reeval.databases.kinds import KINDS as DATABASES
     from reeval.harnesses.kinds import KINDS as HARNESSES
     from reeval.models.kinds import KINDS as MODELS
     from reeval.sandboxes.local import LocalSandboxKind
 
     local = LocalSandboxKind()
-    return Catalog(harnesses=HARNESSES, sandboxes={local.name: local}, models=MODELS)
+    return Catalog(harnesses=HARNESSES, sandboxes={local.name: local}, models=MODELS, databases=DATABASES)
 
 
 def open_project(start: Path | None = None) -> Project:

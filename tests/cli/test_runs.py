@@ -46,7 +46,8 @@ def test_json_is_an_object_a_line(root: Path) -> None:
     (line,) = reeval("runs", "--json").stdout.splitlines()
     data = json.loads(line)
     assert data.keys() == {
-        "run_id", "created", "state", "result", "harnesses", "environments", "selection", "created_by", "updated",
+        "run_id", "created", "state", "result", "accuracy", "target", "harnesses", "environments", "selection",
+        "created_by", "updated",
     }  # fmt: skip
     assert (data["run_id"], data["harnesses"], data["created_by"]) == (run.id, ["terse"], "ada")
 
