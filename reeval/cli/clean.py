@@ -73,12 +73,16 @@ def _sandboxes(project: Project, *, dry_run: bool) -> Iterable[_Gone]:
 def _trees(project: Project, *, dry_run: bool) -> Iterable[_Gone]:
     import time
 
-    from reeval.environments.cache import removable, remove_trees, trees
+    from reeval.environments.cache import limited, removable, remove_trees, trees
     from reeval.shelf import CACHE
 
     cache: Path = project.root / CACHE
-    found = removable(trees(cache), now=time.time()) if dry_run else remove_trees(cache)
-    return [_Gone(f"prepared files {tree.path.name[:12]}, not used for a day", tree.bytes) for tree in found]
+    size = project.config.cache.size
+    old = removable(trees(cache), now=time.time()) if dry_run else remove_trees(cache)
+    over = removable(trees(cache), now=time.time(), keep=size, unused=0) if dry_run else limited(cache, size)
+    listed = [(tree, "not used for a day") for tree in old]
+    listed += [(tree, "beyond the cache's size") for tree in over if tree not in old]
+    return [_Gone(f"{tree.what} {tree.path.name[:12]}, {why}", tree.bytes) for tree, why in listed]
 
 
 def _records(project: Project, *, dry_run: bool) -> Iterable[_Gone]:

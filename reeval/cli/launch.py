@@ -10,14 +10,17 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from reeval.cli.branches import on_branches
 from reeval.cli.header import run_start
 from reeval.cli.output import make_reporter, print_lines, print_note, terminal_width
 from reeval.cli.project import Project
 from reeval.cli.select import make_plan
+from reeval.cli.sources import pinned
 from reeval.cli.versus import Against, Wanted, against, exit_code
 from reeval.errors import ExitCode, PlanError, UsageError
 from reeval.protocols import Reporter
-from reeval.secrets import Masker
+from reeval.secrets import Masker, keys_at_hand
+from reeval.shelf import CACHE
 
 if TYPE_CHECKING:
     from reeval.record.store import RunDirectory
@@ -67,7 +70,8 @@ def dry_run_of(project: Project, selection: Selection, request: Request) -> Exit
     from reeval.report.plan_table import plan_table
     from reeval.schema.plan import encode_plan
 
-    plan = _shaped(make_plan(project, selection), request)
+    with on_branches(project, selection) as on:
+        plan = _shaped(make_plan(on, selection), request)
     against(project.store, request.versus, plan)
     if request.as_json:
         print_lines([encode_plan(plan).decode()])
@@ -79,11 +83,13 @@ def dry_run_of(project: Project, selection: Selection, request: Request) -> Exit
 
 def launch(project: Project, selection: Selection, request: Request) -> ExitCode:
     """Plan, run and record a selection."""
-    plan = _shaped(make_plan(project, selection), request)
-    masker = _ready(plan, os.environ)
-    earlier = against(project.store, request.versus, plan)
-    with project.store.create(masker) as writer:
-        return _run(project, _Job(plan=plan, writer=writer, masker=masker, against=earlier), request)
+    with on_branches(project, selection) as on:
+        plan = _shaped(make_plan(on, selection), request)
+        masker = _ready(plan, os.environ)
+        earlier = against(project.store, request.versus, plan)
+        plan = pinned(plan, project)
+        with project.store.create(masker) as writer:
+            return _run(on, _Job(plan=plan, writer=writer, masker=masker, against=earlier), request)
 
 
 def refuse_selection(selection: Selection, *, dry_run: bool) -> None:
@@ -103,23 +109,25 @@ def resume_run(project: Project, request: Request, ref: str, *, errors: bool) ->
     run = project.store.find(ref)
     index = run.index()
     before = run.plan(index)
-    plan = _shaped(make_plan(project, before.selection), request)
-    masker = _ready(plan, os.environ)
-    chosen = against(project.store, request.versus, plan, before=run)
-    kept = kept_attempts(run, index, plan, project, retry_errors=errors)
-    with project.store.resume(run, masker) as writer:
-        for eval_id, reason in kept.changed.items():
-            writer.supersede(eval_id, reason)
-        job = _Job(
-            plan=plan,
-            writer=writer,
-            masker=masker,
-            done=kept.keys,
-            facts=kept.facts,
-            earlier=kept.earlier,
-            against=chosen,
-        )
-        return _run(project, job, request)
+    with on_branches(project, before.selection) as on:
+        plan = _shaped(make_plan(on, before.selection), request)
+        masker = _ready(plan, os.environ)
+        chosen = against(project.store, request.versus, plan, before=run)
+        plan = pinned(plan, project, before)
+        kept = kept_attempts(run, index, plan, on, retry_errors=errors)
+        with project.store.resume(run, masker) as writer:
+            for eval_id, reason in kept.changed.items():
+                writer.supersede(eval_id, reason)
+            job = _Job(
+                plan=plan,
+                writer=writer,
+                masker=masker,
+                done=kept.keys,
+                facts=kept.facts,
+                earlier=kept.earlier,
+                against=chosen,
+            )
+            return _run(on, job, request)
 
 
 def _shaped(plan: Plan, request: Request) -> Plan:
@@ -139,7 +147,8 @@ def _ready(plan: Plan, environ: Mapping[str, str]) -> Masker:
     problems = [*missing_secrets(plan, environ), *_model_problems(plan, environ)]
     if problems:
         raise PlanError("\n".join(problems))
-    return Masker([*(environ.get(name, "") for name in secret_names(plan)), *_model_keys(plan, environ)])
+    named = [environ.get(name, "") for name in secret_names(plan)]
+    return Masker([*named, *_model_keys(plan, environ), *_passwords(plan, environ), *keys_at_hand(environ)])
 
 
 def _model_problems(plan: Plan, environ: Mapping[str, str]) -> Iterator[str]:
@@ -166,6 +175,15 @@ def _model_keys(plan: Plan, environ: Mapping[str, str]) -> list[str]:
     return [key for planned in models if (key := key_value(planned, environ))]
 
 
+def _passwords(plan: Plan, environ: Mapping[str, str]) -> tuple[str, ...]:
+    """Return the passwords of the database that data questions are asked about."""
+    if plan.database is None:
+        return ()
+    from reeval.databases.urls import database_secrets
+
+    return database_secrets(plan.database, environ)
+
+
 def _run(project: Project, job: _Job, request: Request) -> ExitCode:
     """Run what is to run, then record and report it."""
     import anyio
@@ -178,7 +196,7 @@ def _run(project: Project, job: _Job, request: Request) -> ExitCode:
     from reeval.schema.record import RunEnd
 
     run = RunDirectory(job.writer.directory)
-    start = run_start(job.plan, project.root, run.id, job.masker)
+    start = run_start(job.plan, project.root, project.store.root, run_id=run.id, masker=job.masker)
     job.writer.start(start)
     reporter = make_reporter(
         masker=job.masker,
@@ -214,6 +232,7 @@ def _tools(project: Project, job: _Job, request: Request, reporter: Reporter) ->
     return Tools(
         catalog=project.catalog,
         root=project.root,
+        home=project.store.root,
         run_id=job.writer.directory.name,
         recorder=job.writer,
         reporter=reporter,
@@ -232,7 +251,7 @@ async def _swept_and_run(project: Project, plan: Plan, tools: Tools) -> RunOutco
     from reeval.run.runner import run_plan
 
     for kind in dict.fromkeys(sandbox.kind for sandbox in plan.sandboxes.values()):
-        for removed in await project.catalog.sandboxes[kind].sweep(project.root):
+        for removed in await project.catalog.sandboxes[kind].sweep(project.store.root):
             tools.reporter.warning(f"removed what a killed run left: {removed}")
     return await run_plan(plan, tools)
 
@@ -261,4 +280,8 @@ def _tidy(project: Project, run: RunDirectory) -> None:
     from reeval.record.retention import apply_retention
 
     index_run(project.store, run, print_note)
+    if (cache := project.store.root / CACHE).exists():
+        from reeval.environments.cache import limited
+
+        limited(cache, project.config.cache.size)
     apply_retention(project.store, project.config.history, run)

@@ -20,9 +20,11 @@ from reeval.schema.spec import CompareSpec, EvalKind, Question
 
 __all__ = [
     "CONFIG_NAME",
+    "DEFAULT_CACHE_SIZE",
     "DEFAULT_EVALS",
     "DEFAULT_MAX_CONCURRENT",
     "Analysis",
+    "Cache",
     "Config",
     "DataSettings",
     "History",
@@ -34,6 +36,8 @@ __all__ = [
 
 CONFIG_NAME = "reeval.config.toml"
 DEFAULT_EVALS = ("evals/**/*.eval.py",)
+DEFAULT_CACHE_SIZE = 5 * 10**9
+"""Bytes."""
 DEFAULT_MAX_CONCURRENT = 10
 
 
@@ -62,6 +66,14 @@ class History:
     artifacts: Literal["all", "failed", "none"] = "all"
     keep: int | str | None = None
     """A number of runs, an age (``30d``) or a size (``2GB``); None: everything."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Cache:
+    """``[cache]``: what stays of what was prepared for attempts."""
+
+    size: int = DEFAULT_CACHE_SIZE
+    """Bytes."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -109,6 +121,7 @@ class Config:
     """Tables by name: ``kind``, ``base_url``, ``key`` (a host variable), ``max_concurrent`` and the kind's own."""
     profiles: Mapping[str, Profile] = field(default_factory=dict)
     history: History = History()
+    cache: Cache = Cache()
     analysis: Analysis = Analysis()
     data: DataSettings = field(default_factory=DataSettings)
     text: str = field(default="", repr=False, compare=False)
@@ -195,6 +208,7 @@ def _fields(tables: dict[str, Any]) -> dict[str, Any]:
         "providers": tables.get("provider", {}),
         "profiles": {name: _profile(table) for name, table in tables.get("profile", {}).items()},
         "history": History(**tables.get("history", {})),
+        "cache": Cache(**tables.get("cache", {})),
         "analysis": Analysis(**tables.get("analysis", {})),
         "data": _data(tables.get("data", {})),
     }

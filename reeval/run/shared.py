@@ -15,8 +15,9 @@ from reeval.environments.prepare import prepare
 from reeval.environments.subject import Subject, subject_digest
 from reeval.protocols import Catalog, SandboxRequest
 from reeval.run.room.variables import declared_variables
-from reeval.schema.environment import Egress, Environment, PreparedTree
+from reeval.schema.environment import Egress, Environment, Layout, PreparedTree
 from reeval.schema.plan import Plan, PlannedAttempt
+from reeval.shelf import Held, hold
 
 __all__ = ["Shared", "SharedParts"]
 
@@ -45,6 +46,7 @@ class SharedParts:
         self._cells: dict[Hashable, asyncio.Task[Shared]] = {}
         self._trees: dict[Hashable, asyncio.Task[PreparedTree]] = {}
         self._programs: dict[Hashable, asyncio.Task[tuple[str, ...]]] = {}
+        self._held: list[Held] = []
         self._ready: dict[Hashable, asyncio.Task[object]] = {}
 
     async def of(self, attempt: PlannedAttempt) -> Shared:
@@ -53,6 +55,18 @@ class SharedParts:
         # Not by cell: evals that differ only in their task have the same subject.
         key = (cell.harness, cell.environment, cell.sandbox, planned.egress, *sorted(planned.env.items()))
         return await _once(self._cells, key, lambda: self._make(attempt))
+
+    def _prepared(self, environment: Environment, layout: Layout) -> PreparedTree:
+        """Prepare the environment's tree, and hold it for the run: another one may tidy the cache meanwhile."""
+        while True:
+            tree = prepare(environment, layout, self._root, self._cache, self._plan.commits)
+            part = tree.workspace or tree.home
+            if part is None:
+                return tree
+            held = hold(Path(part).parent)
+            if held is not None:
+                self._held.append(held)
+                return tree
 
     async def ready(self, request: SandboxRequest) -> None:
         """Let the sandbox's kind make what attempts with such a request share; raise what it raises."""
@@ -71,9 +85,7 @@ class SharedParts:
             tree = await _once(
                 self._trees,
                 (cell.environment, layout),
-                lambda: anyio.to_thread.run_sync(
-                    prepare, environment, layout, self._root, self._cache, abandon_on_cancel=True
-                ),
+                lambda: anyio.to_thread.run_sync(self._prepared, environment, layout, abandon_on_cancel=True),
             )
         egress = (environment and environment.egress) or planned.egress
         subject = Subject(

@@ -22,6 +22,7 @@ __all__ = [
     "Skill",
     "Workspace",
     "cached_steps",
+    "git_sources",
     "skill_key",
     "source_key",
 ]
@@ -160,6 +161,13 @@ class Environment:
 def skill_key(skill: Skill) -> str:
     """Return what makes two declared skills the same one: the name, else where it comes from."""
     return skill.name or skill.path or skill.url or ""
+
+
+def git_sources(environment: Environment) -> list[tuple[str, str, str | None, str | None]]:
+    """Return what each git source of an environment is for, its URL, its ref and its folder."""
+    workspace = environment.workspace
+    found = [("workspace", workspace.git, workspace.ref, workspace.path)] if workspace and workspace.git else []
+    return found + [("skills", skill.url, skill.ref, skill.path) for skill in environment.skills if skill.url]
 
 
 def source_key(url: str, ref: str | None) -> str:

@@ -2,27 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from reeval.environments.sources.checkout import FILES, POINTERS, place_of, write_folder
 from reeval.environments.sources.git import located
 from reeval.environments.sources.mirror import mirrored
 from reeval.environments.sources.resolve import resolve
-from reeval.schema.environment import Environment, source_key
+from reeval.schema.environment import source_key
 from reeval.shelf import Held, hold, making, put
 
-__all__ = ["Sources", "git_sources"]
+__all__ = ["Sources"]
 
 
 class Sources:
     """The git sources of a project; each is asked for its commit at most once."""
 
-    def __init__(self, root: Path, cache: Path, commits: Mapping[str, str]) -> None:
-        """``commits``: those that are known already, by ``source_key``."""
+    def __init__(
+        self, root: Path, cache: Path, commits: Mapping[str, str], fetching: Callable[[str], None] = lambda _: None
+    ) -> None:
+        """``commits``: those that are known already, by ``source_key``; ``fetching`` is told what is fetched."""
         self.root = root
         self.commits = dict(commits)
         self._cache = cache
+        self._fetching = fetching
         self._held: list[Held | None] = []
 
     def commit(self, url: str, ref: str | None, owner: str) -> str:
@@ -49,19 +52,10 @@ class Sources:
         place = place_of(located(url, self.root), commit, folder, self._cache)
         held = hold(place)
         while held is None:
+            self._fetching(source_key(url, ref))
             with mirrored(url, commit, self.root, self._cache, owner) as mirror, making(place.parent) as building:
                 write_folder(mirror, commit, folder, building, owner)
                 put(building, place)
             held = hold(place)
         self._held.append(held)
         return place
-
-
-def git_sources(environment: Environment) -> Iterator[tuple[str, str, str | None, str | None]]:
-    """Yield what each git source of an environment is for, its URL, its ref and its folder."""
-    workspace = environment.workspace
-    if workspace is not None and workspace.git is not None:
-        yield "workspace", workspace.git, workspace.ref, workspace.path
-    for skill in environment.skills:
-        if skill.kind == "git" and skill.url is not None:
-            yield "skills", skill.url, skill.ref, skill.path

@@ -6,10 +6,10 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from reeval.environments.sources.directory import Sources, git_sources
+from reeval.environments.sources.directory import Sources
 from reeval.environments.sources.resolve import is_commit
-from reeval.errors import InfrastructureError, Phase
-from reeval.schema.environment import Environment, source_key
+from reeval.errors import PlanError
+from reeval.schema.environment import Environment, git_sources, source_key
 
 __all__ = ["Pinned", "pin_sources"]
 
@@ -37,22 +37,21 @@ def pin_sources(
 ) -> Pinned:
     """Resolve and fetch every git source; ``known`` are the commits of the run that goes on, if one does.
 
-    ``fetching`` is told what is fetched, before it is. Raises ``PlanError`` for a source that cannot be used and
-    ``InfrastructureError`` for a cache that cannot be written. Blocks, maybe for minutes.
+    ``fetching`` is told what is fetched, before it is. Raises ``PlanError`` for a source that cannot be used.
+    Blocks, maybe for minutes.
     """
-    sources = Sources(root, cache, known)
+    sources = Sources(root, cache, known, fetching)
     wanted = {source: environment for environment in environments for source in git_sources(environment)}
     facts: dict[str, None] = {}
     for (what, url, ref, path), environment in wanted.items():
         owner = f"environment {environment.name!r}: {what}"
-        fetching(f"fetching {source_key(url, ref)}")
         try:
             pointers = sources.pointers(url, ref, path, owner)
         except OSError as error:
-            reason = f"{owner}: {url!r} cannot be written to {cache}: {error.strerror or error}; free some space"
-            raise InfrastructureError(Phase.SETUP, reason) from error
+            reason = f"{owner}: {url!r} cannot be written to {cache}: {error.strerror or error}"
+            raise PlanError(f"{reason}; free some space, or make the directory writable") from error
         if not is_commit(ref):
-            facts[f"{source_key(url, ref)} is commit {sources.commit(url, ref, owner)[:12]}"] = None
+            facts[f"git source {source_key(url, ref)} is commit {sources.commit(url, ref, owner)[:12]}"] = None
         if pointers:
             facts[_about_pointers(url, pointers)] = None
     return Pinned(commits=sources.commits, facts=tuple(facts))

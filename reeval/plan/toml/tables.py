@@ -17,6 +17,7 @@ from pydantic_core import core_schema as cs
 
 from reeval.errors import DeclarationError
 from reeval.plan.toml.durations import parse_seconds
+from reeval.plan.toml.sizes import parse_bytes
 from reeval.schema.environment import Egress, HostFile, McpServer, Secret, SetupStep, Skill, Workspace
 from reeval.schema.spec import CompareSpec, Question
 
@@ -47,6 +48,7 @@ def config_form() -> CoreSchema:
         "provider": _named(_provider()),
         "profile": _named(profile),
         "history": _history(),
+        "cache": _table({}, {"size": _then(parse_bytes, cs.any_schema())}),
         "analysis": _table({}, {"model": _TEXT}),
         "data": _data(),
     }
