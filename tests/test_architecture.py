@@ -33,7 +33,8 @@ HOMES = {
     "pyarrow": ("reeval/databases/", "reeval/grade/rows/engines/"),
     "jinja2": ("reeval/report/",),
     "typer": ("reeval/cli/",),
-    "rich": ("reeval/report/live/terminal", "reeval/cli/"),
+    "rich": ("reeval/report/live/terminal", "reeval/report/data/markdown", "reeval/cli/"),
+    "markdown_it": ("reeval/report/data/markdown",),
     "pydantic_core": ("reeval/plan/", "reeval/declare/"),
     "pydantic": ("reeval/plan/", "reeval/declare/", "reeval/grade/matches"),
     "msgspec": (

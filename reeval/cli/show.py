@@ -100,5 +100,7 @@ def _attempt_lines(directory: RunDirectory, text: str, *, full: bool) -> list[st
 def _scope(record: RunRecord) -> str:
     from reeval.report.screen.numbers import moment
 
-    scope = f" · {record.selection}" if record.selection else ""
-    return f"run {record.run_id} · {record.state.value} · {moment(record.created_at)} UTC{scope}"
+    asked = all(one.asks is not None for one in record.evals)
+    scope = record.selection or ("all questions" if asked and record.evals else "")
+    facts = (f"run {record.run_id}", record.state.value, f"{moment(record.created_at)} UTC", record.target, scope)
+    return " · ".join(filter(None, facts))

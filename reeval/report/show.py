@@ -7,7 +7,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from reeval.report.answers import attempt_answer_lines
-from reeval.report.screen.evidence import checks_of, diff_of, judgments_of, log_of, turns_of
+from reeval.report.data.attempt import data_sections
+from reeval.report.screen.evidence import checks_of, data_of, diff_of, judgments_of, log_of, turns_of
 from reeval.report.screen.failures import Page, checks_lines, headline, log_lines
 from reeval.report.screen.numbers import count, dollars, moment, number, seconds
 from reeval.report.screen.table import table
@@ -44,10 +45,16 @@ _VALUE_CHARACTERS = 2_000
 
 def attempt_screen(run: RunRecord, record: AttemptRecord, page: Page) -> list[str]:
     """Return the lines of one attempt: head, failure, turns, checks, diff and whatever else was recorded."""
+    answered = data_of(record, page.reader)
+    asks = next((planned.asks for planned in run.evals if planned.id == record.eval), None)
     sections = [
         _head(run, record, page),
-        _failure(record, page),
-        *(_turn(position, turn, page) for position, turn in enumerate(turns_of(record, page.reader), 1)),
+        _failure(record, page) if answered is None else [],
+        *([] if answered is None else data_sections(answered, asks, page)),
+        *(
+            _turn(position, turn, page, markdown=answered is not None)
+            for position, turn in enumerate(turns_of(record, page.reader), 1)
+        ),
         _checks(record, page),
         _judgments(record, page),
         _questions(run, record, page),
@@ -74,6 +81,8 @@ def _head(run: RunRecord, record: AttemptRecord, page: Page) -> list[str]:
     facts = page.lines(" · ".join(_facts(record)), 6, 0)
     lines += [facts[0].replace(word, page.ink.word(word), 1), *facts[1:]]
     scope = f"run {run.run_id}" + (f" · {run.selection}" if run.selection else "")
+    if record.data:
+        scope = " · ".join(filter(None, (f"run {run.run_id}", run.target, run.selection or "all questions")))
     return lines + page.lines(scope, 3, 0, style="dim")
 
 
@@ -113,7 +122,7 @@ def _failure(record: AttemptRecord, page: Page) -> list[str]:
 # --- turns ----------------------------------------------------------------------------------------------
 
 
-def _turn(position: int, turn: Turn, page: Page) -> list[str]:
+def _turn(position: int, turn: Turn, page: Page, *, markdown: bool) -> list[str]:
     facts = [f"{turn.status} in {seconds(turn.duration)}"]
     if turn.model:
         facts.append(turn.model)
@@ -127,10 +136,19 @@ def _turn(position: int, turn: Turn, page: Page) -> list[str]:
             lines += _event(event, page)
     if turn.error:
         lines += [page.line("error", 2), *page.lines(turn.error, _OUTPUT_LINES, 4, style="red")]
-    lines += [page.line("message", 2), *page.lines(turn.message or "(none)", _MESSAGE_LINES, 4)]
+    lines += _message(turn, page, markdown=markdown)
     if turn.unreported:
         lines.append(page.line(f"not reported by this harness: {', '.join(turn.unreported)}", 2))
     return lines
+
+
+def _message(turn: Turn, page: Page, *, markdown: bool) -> list[str]:
+    """Return the final message; a data agent's is written for people, in Markdown."""
+    if not markdown or not turn.message.strip():
+        return [page.line("message", 2), *page.lines(turn.message or "(none)", _MESSAGE_LINES, 4)]
+    from reeval.report.data.markdown import markdown_lines
+
+    return [page.line("response", 2), *markdown_lines(turn.message, page, 4)]
 
 
 def _event(event: Event, page: Page) -> list[str]:

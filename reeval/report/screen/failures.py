@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from reeval.errors import Phase
-from reeval.report.screen.evidence import RunReader, checks_of, failing_of, log_of, turns_of
+from reeval.report.screen.evidence import RunReader, checks_of, data_of, failing_of, log_of, turns_of
 from reeval.report.screen.ink import PLAIN, Ink
 from reeval.report.screen.numbers import number, seconds
 from reeval.report.text import bounded, one_line
@@ -150,10 +150,22 @@ def failure_lines(record: AttemptRecord, page: Page, indent: int = 2) -> list[st
     lines += page.lines(why, MESSAGE_LINES, indent + 2) if why else []
     if record.failure and record.failure.detail:
         lines += page.lines(record.failure.detail, DETAIL_LINES, indent + 4, tail=True, style="dim")
+    lines += _data_lines(record, page, indent + 2)
     shown = [check for check in checks if page.passing or explains(check)]
     lines += checks_lines(shown, page, indent + 2, SHOWN_CHECKS)
     lines += log_lines(log_of(record, page.reader), page, indent + 2)
     return lines
+
+
+def _data_lines(record: AttemptRecord, page: Page, indent: int) -> list[str]:
+    """Return what else is to be known of an answer to a data question: what is to be doubted, which rows differ."""
+    found = data_of(record, page.reader)
+    if found is None:
+        return []
+    from reeval.report.data.attempt import difference_lines
+
+    said = [line for text in found.warnings for line in page.lines(f"warning: {text}", TURN_LINES, indent)]
+    return [*said, *difference_lines(found, page, indent)]
 
 
 def _turn_lines(record: AttemptRecord, page: Page, indent: int) -> list[str]:
