@@ -15,7 +15,7 @@ from reeval.grade.rows.why.wording import Tables
 from reeval.schema.data.results import ResultTable
 from reeval.schema.recorded.data import Reason
 
-__all__ = ["Comparison", "compare_results"]
+__all__ = ["Comparison", "compare_results", "compare_with"]
 
 _UNDECIDED = (
     "Too many columns have the same values to tell within the budget which is which; compare the two results by hand."
@@ -48,8 +48,13 @@ def compare_results(truth: ResultTable, answer: ResultTable, *, exact: bool = Fa
     same rows equally often. The order of rows, the names and the order of columns, and more columns never matter.
     Numbers are rounded to 4 significant figures unless ``exact``.
     """
+    with open_engine(truth, answer, exact=exact) as engine:
+        return compare_with(engine, truth, answer, exact=exact)
+
+
+def compare_with(engine: Engine, truth: ResultTable, answer: ResultTable, *, exact: bool) -> Comparison:
+    """Compare two results that an engine has opened; see ``compare_results``."""
     tables = Tables(truth, answer)
-    engine = open_engine(truth, answer, exact=exact)
     if len(answer.columns) < len(truth.columns):
         return _failed(explain_fewer_columns(engine, tables))
     expected, got = tables.rows

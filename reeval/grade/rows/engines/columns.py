@@ -47,9 +47,9 @@ class ValueColumn:
         return families.pop() if len(families) == 1 else Family.MIXED
 
     @cached_property
-    def is_zeros(self) -> bool:
-        """Whether it has no number but 0; asked of columns that can be read as numbers."""
-        return _peak(self._read(Reading.NUMBER)) == 0
+    def peak(self) -> float:
+        """The largest finite size; asked of columns that can be read as numbers."""
+        return _peak(self._read(Reading.NUMBER))
 
     @cached_property
     def has_whole_numbers(self) -> bool:

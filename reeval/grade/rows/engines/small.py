@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from functools import cache
 from itertools import repeat
 from typing import Any
@@ -39,7 +39,7 @@ class SmallEngine:
     def sift(self, relation: Relation, fixed: Sequence[Pair], still: Mapping[int, Sequence[int]]) -> Candidates:
         """See ``Engine``."""
         before = {side: self._prefix(side, fixed) for side in Side}
-        print_of = _counted if relation in {Relation.WITHIN, Relation.AROUND} else _PRINTS[relation]
+        print_of = set if relation is Relation.ALIKE else Counter
         seen: dict[tuple[Side, int, Reading], Any] = {}
 
         def look(side: Side, column: int, reading: Reading) -> Any:
@@ -61,7 +61,7 @@ class SmallEngine:
 
     def confirm(self, relation: Relation, fixed: Sequence[Pair]) -> bool:
         """See ``Engine``."""
-        truth, answer = (_counted(self._rows(side, fixed)) for side in Side)
+        truth, answer = (Counter(self._rows(side, fixed)) for side in Side)
         if relation is Relation.ALIKE:
             return truth.keys() == answer.keys()
         return _stands(relation, truth, answer)
@@ -123,7 +123,7 @@ class SmallEngine:
         reading = meeting(one.family, other.family)
         if reading is None or one.keys(reading) is None or other.keys(reading) is None:
             return None
-        if reading is Reading.NUMBER and one.is_zeros != other.is_zeros:
+        if reading is Reading.NUMBER and (one.peak == 0) != (other.peak == 0):
             return Reading.FAINT
         return reading
 
@@ -161,20 +161,6 @@ def _columns(table: ResultTable, exact: bool) -> list[ValueColumn]:
     else:
         values = list(zip(*table.rows, strict=True)) or [()] * len(table.columns)
     return [ValueColumn(column, raw, exact) for column, raw in zip(table.columns, values, strict=True)]
-
-
-def _counted(rows: Iterable[tuple[Hashable, ...]]) -> Counter[tuple[Hashable, ...]]:
-    return Counter(rows)
-
-
-def _summed(rows: Iterable[tuple[Hashable, ...]]) -> int:
-    return sum(map(hash, rows))
-
-
-_PRINTS: dict[Relation, Callable[[Iterable[tuple[Hashable, ...]]], Any]] = {
-    Relation.EQUAL: _summed,
-    Relation.ALIKE: set,
-}
 
 
 def _stands(relation: Relation, truth: Any, answer: Any) -> bool:

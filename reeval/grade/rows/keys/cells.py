@@ -103,6 +103,8 @@ def microseconds(value: Any) -> Hashable:
         since = value.replace(tzinfo=None) - _EPOCH
         passed: int = since // _MICROSECOND
         return passed - ahead // _MICROSECOND if ahead else passed
+    if value == date.max:  # how an infinite date comes, and an infinite timestamp comes as its last moment
+        return microseconds(datetime.max)  # noqa: DTZ901 - no zone is UTC
     days: int = value.toordinal() - _EPOCH_DAY
     return days * _DAY
 
