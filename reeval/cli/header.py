@@ -30,8 +30,8 @@ class _GitState:
     dirty: bool | None = None
 
 
-def run_start(plan: Plan, root: Path, run_id: str, masker: Masker) -> RunStart:
-    """Return the head of the journal of a run that begins now."""
+def run_start(plan: Plan, root: Path, home: Path, *, run_id: str, masker: Masker) -> RunStart:
+    """Return the head of the journal of a run that begins now; ``home`` is the checkout, ``root`` what runs."""
     from reeval.schema.plan import plan_data
     from reeval.schema.record import SCHEMA_VERSION, RunStart
 
@@ -41,7 +41,7 @@ def run_start(plan: Plan, root: Path, run_id: str, masker: Masker) -> RunStart:
         run_id=run_id,
         created_at=int(time.time() * 1000),
         created_by=_user(),
-        project=root.name,
+        project=home.name,
         reeval_version=__version__,
         python_version=platform.python_version(),
         platform=f"{sys.platform} {platform.machine()}",
@@ -49,7 +49,7 @@ def run_start(plan: Plan, root: Path, run_id: str, masker: Masker) -> RunStart:
         pid=os.getpid(),
         command=[masker.text(word) for word in ("reeval", *sys.argv[1:])],
         git_commit=git.commit,
-        git_branch=git.branch,
+        git_branch=plan.selection.branch or git.branch,
         git_dirty=git.dirty,
         plan=plan_data(plan),
     )

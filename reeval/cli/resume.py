@@ -114,7 +114,7 @@ async def _subjects(plan: Plan, project: Project, attempts: list[PlannedAttempt]
     from reeval.run.shared import SharedParts
     from reeval.shelf import CACHE
 
-    parts = SharedParts(plan, project.catalog, project.root, project.root / CACHE)
+    parts = SharedParts(plan, project.catalog, project.root, project.store.root / CACHE)
     found: dict[tuple[str, str], str] = {}
     for attempt in attempts:
         place = (attempt.cell.key, attempt.eval.id)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
@@ -39,6 +40,12 @@ Resume = Annotated[
 RetryErrors = Annotated[
     str | None, typer.Option("--retry-errors", metavar="[RUN]", help="Run again what ended as error; default the last.")
 ]
+Branch = Annotated[
+    str | None, typer.Option("--branch", metavar="NAME", help="Run the files of this git branch; default the checkout.")
+]
+VsBranch = Annotated[
+    str | None, typer.Option("--vs-branch", metavar="NAME", help="Compare data questions with this branch.")
+]
 Json = Annotated[bool, typer.Option("--json", help="Events as JSON, one object a line (dry run: the plan).")]
 Junit = Annotated[Path | None, typer.Option("--junit", metavar="FILE", help="Also write JUnit XML.")]
 KeepSandbox = Annotated[bool, typer.Option("--keep-sandbox", help="Leave each sandbox behind and say where it is.")]
@@ -65,6 +72,8 @@ def run(
     retry_errors: RetryErrors = None,
     vs: Vs = None,
     fail_on: FailOn = None,
+    branch: Branch = None,
+    vs_branch: VsBranch = None,
     as_json: Json = False,
     junit: Junit = None,
     keep_sandbox: KeepSandbox = False,
@@ -101,6 +110,7 @@ def run(
     selection = typed_selection(
         project, paths, tag, harness, last_failed, keyword=keyword, kind=kind, runs=runs, profile=profile
     )
+    selection = replace(selection, branch=branch, vs_branch=vs_branch)
     if ref := resume or retry_errors:
         refuse_selection(selection, dry_run=dry_run)
         raise typer.Exit(resume_run(project, request, ref, errors=bool(retry_errors)))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import sys
 from collections.abc import Callable, Sequence
 from contextlib import redirect_stdout
@@ -89,7 +90,16 @@ def collect(project: Project, paths: Sequence[str] = ()) -> Collected:
 
 def make_plan(project: Project, selection: Selection) -> Plan:
     """Return the plan of a selection."""
-    return plan_of(project, collect(project, selection.paths), selection)
+    collected = collect(project, selection.paths)
+    if selection.vs_branch is None:
+        return plan_of(project, collected, selection)
+    asking = tuple(file for file in collected.files if file.asks)
+    if not asking:
+        raise SelectionError("--vs-branch compares data questions, and none are selected; select some, or leave it out")
+    plan = plan_of(project, Collected(files=asking), selection)
+    ours = selection.branch or "the checkout"
+    note = f"branches: {ours} is compared with {selection.vs_branch}, on the data questions of {ours}"
+    return dataclasses.replace(plan, notes=(*plan.notes, note))
 
 
 def plan_of(project: Project, collected: Collected, selection: Selection) -> Plan:

@@ -336,6 +336,8 @@ def _typed(selection: Selection) -> str:
         *(("--tag", tag) for tag in selection.tags),
         ("--kind", selection.kind),
         *(("--harness", harness) for harness in selection.harnesses),
+        ("--branch", selection.branch),
+        ("--vs-branch", selection.vs_branch),
         ("--runs", None if selection.runs is None else str(selection.runs)),
     ]
     for flag, value in flags:

@@ -131,7 +131,7 @@ class LocalExecutor:
             cached=cached_steps(environment.setup) if environment else (),
             cached_env=plain_values(variables),
             programs=shared.programs,
-            root=tools.root,
+            root=tools.keeper,
             keep=tools.keep_sandbox,
             kept=lambda place: tools.reporter.warning(f"{attempt.key}: the sandbox is kept in {place}"),
         )
@@ -190,7 +190,7 @@ class _OpenPlan:
     def __init__(self, plan: Plan, tools: Tools) -> None:
         self.plan = plan
         self.root = tools.root.resolve()
-        self.shared = SharedParts(plan, tools.catalog, tools.root, tools.root / CACHE)
+        self.shared = SharedParts(plan, tools.catalog, tools.root, tools.keeper / CACHE)
         self._catalog = tools.catalog
         self._evals = {planned.id: planned for planned in plan.evals}
         self._harnesses: dict[str, Harness] = {}

@@ -29,7 +29,7 @@ class Tools(msgspec.Struct, frozen=True, kw_only=True):
 
     catalog: Catalog
     root: Path
-    """The project's root."""
+    """The project's root: whose files run."""
     run_id: str
     recorder: Recorder
     reporter: Reporter
@@ -48,3 +48,10 @@ class Tools(msgspec.Struct, frozen=True, kw_only=True):
     """One attempt at a time, without a timeout and without the watchdog, so that a breakpoint works."""
     executor: Executor | None = None
     """Runs the attempts; None: this process does."""
+    home: Path | None = None
+    """The checkout, which keeps the cache and the sandboxes; None: ``root``, unless a branch's files run."""
+
+    @property
+    def keeper(self) -> Path:
+        """Where the cache and the sandboxes are."""
+        return self.home or self.root

@@ -205,6 +205,10 @@ class Selection:
     profile: str | None = None
     evals: tuple[str, ...] = ()
     """Exact eval ids (``--last-failed``); empty: all."""
+    branch: str | None = None
+    """The git branch whose files run; None: the checkout's."""
+    vs_branch: str | None = None
+    """The branch that data questions are compared with."""
 
 
 @dataclass(frozen=True, kw_only=True)
