@@ -19,9 +19,11 @@ from urllib.parse import quote
 
 from reeval.errors import RecordError
 from reeval.report.answers import SHOWN_ANSWERS, answers_to, facts_of, sides_of
+from reeval.report.data.attempt import query_lines
+from reeval.report.data.summary import data_summary
 from reeval.report.screen.blocks import reading, status
 from reeval.report.screen.ending import next_commands, silent_text
-from reeval.report.screen.evidence import RunReader, attempt_key, failing_of
+from reeval.report.screen.evidence import RunReader, attempt_key, data_of, failing_of
 from reeval.report.screen.failures import Page, failure_lines
 from reeval.report.screen.numbers import count, dollars, moment, number, seconds
 from reeval.report.screen.points import lost_points
@@ -111,6 +113,7 @@ def summary_text(record: RunRecord, failures: Sequence[AttemptRecord], reader: R
         picture=picture and {"file": PICTURE, "said": picture.summary},
         asked=asked[:_ASKED],
         hidden_asked=max(0, len(asked) - _ASKED),
+        data=data_summary(record),
         silent=silent_text(record),
         lost=lost_points(record, reader),
         sections=list(_sections(record, failures, reader)),
@@ -322,6 +325,8 @@ def _grouped(failures: Sequence[AttemptRecord], page: Page) -> list[_Failure]:
     for one in failures:
         key = attempt_key(one.eval, one.attempt)
         lines = failure_lines(one, page, 0)
+        if (found := data_of(one, page.reader)) is not None:
+            lines += query_lines(found, page)
         said = lines[0].removeprefix(page.line(one.attempt))
         group = groups.setdefault((one.eval, said, *lines[1:]), _Failure(key, "\n".join(lines), []))
         if group.key != key:
