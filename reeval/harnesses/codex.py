@@ -159,12 +159,10 @@ class Translator(JsonTranslator):
 
     def _trouble(self, message: str) -> Iterator[StreamEvent]:
         self._error = message
-        if not _NO_NETWORK.search(message):
+        if message.startswith("Reconnecting"):
             yield Retry(message=message)
-            return
-        self._waits += 1
-        yield Retry(message=message)
-        if self._waits >= _MOST_WAITS:
+        self._waits += bool(_NO_NETWORK.search(message))
+        if self._waits == _MOST_WAITS:
             self._ended = True
             yield from self.calls.rest()
             yield provider_failure(message)

@@ -157,9 +157,9 @@ HARNESS_FAULTS = [
         "reeval.config.toml:1: harness 'terse': there is no kind 'fak'; did you mean 'fake'?",
     ),
     (
-        '[harness.terse]\nkind = "claude-code"',
+        '[harness.terse]\nkind = "http"',
         (
-            "reeval.config.toml:1: harness 'terse': the kind 'claude-code' is not in this version yet; "
+            "reeval.config.toml:1: harness 'terse': the kind 'http' is not in this version yet; "
             "there is 'command', 'fake'"
         ),
     ),
@@ -188,7 +188,7 @@ def test_a_harness_table_that_cannot_be_used_is_told(tmp_path, config, message):
 
 
 def test_a_table_that_no_eval_uses_is_checked_unless_its_kind_comes_later(tmp_path):
-    unused = '[harness.other]\nkind = "fake"\nscrip = []\n[harness.later]\nkind = "codex"\nwhatever = 1\n'
+    unused = '[harness.other]\nkind = "fake"\nscrip = []\n[harness.later]\nkind = "http"\nwhatever = 1\n'
     assert refusal(tmp_path, an_eval(options={"harness": "terse"}), config=TWO_HARNESSES + unused) == [
         "reeval.config.toml:8: harness.other has no key 'scrip'; did you mean 'script'?"
     ]
@@ -202,7 +202,7 @@ NAMES = [
         {"options": {"harness": "tersee"}},
         f"{FILE}:10: there is no harness 'tersee' (a [harness.NAME] {TABLE}); did you mean 'terse'?",
     ),
-    ({}, {"options": {"harness": "codex:gpt-x"}}, f"{FILE}:10: harness 'codex:gpt-x': the kind 'codex' is not in this"),
+    ({}, {"options": {"harness": "http:gpt-x"}}, f"{FILE}:10: harness 'http:gpt-x': the kind 'http' is not in this"),
     (
         {"harnesses": ("tersee",)},
         {},
@@ -225,7 +225,6 @@ NAMES = [
         {"options": {"sandbox": "lokal"}},
         f"{FILE}:10: there is no sandbox 'lokal' (a [sandbox.NAME] {TABLE}); did you mean 'local'?",
     ),
-    ({}, {"options": {"sandbox": "docker"}}, f"{FILE}:10: sandbox 'docker': the kind 'docker' is not in this version"),
 ]
 
 

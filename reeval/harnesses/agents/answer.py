@@ -56,6 +56,8 @@ class AgentAnswer(EventAnswer):
 
     def cut(self, reason: str) -> str:
         """Take that the turn was cut, and return why it failed; raise when the model was not to be had meanwhile."""
+        if self.ended:
+            return self.end(Ending(exit_code=None, stderr="")) or reason
         if self.trouble is not None:
             raise InfrastructureError(Phase.MODEL, f"{self._name}: {reason}; last: {self.trouble}")
         self.finish()

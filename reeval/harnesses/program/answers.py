@@ -42,6 +42,11 @@ class Answer(Protocol):
         """Whether the program has said that its turn is over."""
         ...
 
+    @property
+    def failed(self) -> Failed | None:
+        """The end without success that it told of last."""
+        ...
+
     def feed(self, chunk: bytes) -> None:
         """Take some output."""
         ...
@@ -62,6 +67,7 @@ class TextAnswer:
     """All output is the final message; nothing else is known."""
 
     ended = False
+    failed: Failed | None = None
 
     def __init__(self) -> None:
         self._output = Tail(MESSAGE_LIMIT)

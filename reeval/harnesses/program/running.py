@@ -19,6 +19,8 @@ _OUTPUT_GRACE = 1.0
 """Seconds to read on after the program has ended: what it started may hold its output open for ever."""
 _EXIT_GRACE = 3.0
 """Seconds that a program may take to end after it said ``done``."""
+_FAILED_GRACE = 1.0
+"""Likewise after it said that its turn failed: some would try for ever."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -70,7 +72,8 @@ async def _follow(process: Process, answer: Answer, exit_grace: float) -> int | 
                 async for chunk in process.stdout():
                     answer.feed(chunk)
                     if answer.ended and reading.deadline == float("inf"):
-                        reading.deadline = anyio.current_time() + exit_grace
+                        grace = exit_grace if answer.failed is None else min(exit_grace, _FAILED_GRACE)
+                        reading.deadline = anyio.current_time() + grace
             with anyio.CancelScope(deadline=reading.deadline if answer.ended else float("inf")):
                 await exited.wait()
             tasks.cancel_scope.cancel()

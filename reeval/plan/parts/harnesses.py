@@ -17,7 +17,7 @@ from reeval.schema.plan import PlannedHarness
 __all__ = ["Harnesses"]
 
 _COMMON = ("kind", "model", "effort", "max_concurrent", "start_timeout")
-_LATER = frozenset({"acp", "gemini", "http", "mini-swe-agent", "model", "opencode", "pi", "qwen"})
+_LATER = frozenset({"acp", "http", "model"})
 
 
 class Harnesses:
