@@ -197,7 +197,8 @@ def _facts(record: EvalRecord) -> str:
         if (text := column.text(cell))
     ]
     if record.asks is not None and (tags := tags_text(record.attempts)):
-        said.insert(0, tags)
+        counted = {"fail", "review", "error"} if cell.planned == 1 else set()  # what the one attempt came to says it
+        said = [tags, *(text for text in said if text.rpartition(" ")[2] not in counted)]
     main = [] if cell.planned == 1 and not cell.scored else [reading(cell)]
     return " · ".join([*main, *said])
 
