@@ -150,8 +150,8 @@ class SandboxKind(Protocol):
         """``local``, ``docker``."""
         ...
 
-    def plan(self, id: str, options: Mapping[str, Any], harness: HarnessKind) -> PlannedSandbox:
-        """Resolve a config table for a harness; raise ``PlanError`` when this machine cannot."""
+    def plan(self, id: str, options: Mapping[str, Any], harness: HarnessKind, root: Path) -> PlannedSandbox:
+        """Resolve a config table of the project at ``root`` for a harness; raise ``PlanError`` when this machine cannot."""
         ...
 
     def refuse(self, sandbox: PlannedSandbox, egress: Egress | None) -> str | None:

@@ -26,6 +26,8 @@ SAME_FLOOR_ALLOWED = {("errors", "errors"), ("prices", "usage"), ("protocols", "
 
 HOMES = {
     "docker": ("reeval/sandboxes/docker",),
+    "requests": ("reeval/sandboxes/docker",),
+    "urllib3": ("reeval/sandboxes/docker",),
     "httpx2": ("reeval/models/", "reeval/harnesses/http.py"),
     "genai_prices": ("reeval/prices.py",),
     "duckdb": ("reeval/record/history", "reeval/databases/duckdb.py", "reeval/grade/rows/engines/"),

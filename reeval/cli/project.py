@@ -30,10 +30,9 @@ def build_catalog() -> Catalog:
     from reeval.databases.kinds import KINDS as DATABASES
     from reeval.harnesses.kinds import KINDS as HARNESSES
     from reeval.models.kinds import KINDS as MODELS
-    from reeval.sandboxes.local import LocalSandboxKind
+    from reeval.sandboxes.kinds import KINDS as SANDBOXES
 
-    local = LocalSandboxKind()
-    return Catalog(harnesses=HARNESSES, sandboxes={local.name: local}, models=MODELS, databases=DATABASES)
+    return Catalog(harnesses=HARNESSES, sandboxes=SANDBOXES, models=MODELS, databases=DATABASES)
 
 
 def open_project(start: Path | None = None) -> Project:

@@ -13,19 +13,18 @@ import logging
 import os
 import re
 import shutil
-import socket
 import subprocess
 import tempfile
 from contextlib import suppress
 from dataclasses import dataclass, field
-from functools import cache
 from itertools import count
 from pathlib import Path
 
 from reeval.errors import InfrastructureError, Phase
+from reeval.sandboxes.owner import is_dead, this_process
 from reeval.sandboxes.processes.kin import end_marked
 
-__all__ = ["AttemptDirectory", "create", "leftovers", "remove", "remove_leftover"]
+__all__ = ["AttemptDirectory", "create", "leftovers", "remove", "sweep"]
 
 PREFIX = "reeval-"
 OWNER = "owner.json"
@@ -95,7 +94,7 @@ def _run(run_id: str, root: Path) -> _RunDirectory:
 def _made(run_id: str, root: Path, *, keep: bool) -> _RunDirectory:
     label = re.sub(r"[^A-Za-z0-9_-]", "-", run_id)[:24]
     path = Path(os.path.realpath(tempfile.mkdtemp(prefix=f"{PREFIX}{label}-")))
-    owner = {**_this_process(), "kept": keep, "root": str(root.resolve()), "run": run_id}
+    owner = {**this_process(), "kept": keep, "root": str(root.resolve()), "run": run_id}
     (path / OWNER).write_text(json.dumps(owner))
     return _RunDirectory(path)
 
@@ -121,8 +120,15 @@ def leftovers(root: Path) -> list[Path]:
     return [path for path in sorted(Path(tempfile.gettempdir()).glob(f"{PREFIX}*")) if _is_leftover(path, root)]
 
 
-def remove_leftover(directory: Path) -> None:
-    """Remove what a killed run left, and end the processes of it that still run."""
+def sweep(root: Path) -> list[str]:
+    """Remove what killed runs of a project left, end the processes of it that still run; return what is gone."""
+    found = leftovers(root)
+    for directory in found:
+        _remove_leftover(directory)
+    return [str(directory) for directory in found if not directory.exists()]
+
+
+def _remove_leftover(directory: Path) -> None:
     path = Path(os.path.realpath(directory))
     end_marked(f"{path.name}.", below=str(path))
     remove(path)
@@ -146,37 +152,5 @@ def _is_leftover(path: Path, root: Path) -> bool:
         owner = json.loads((path / OWNER).read_text())
         if not isinstance(owner, dict) or owner.get("kept") is not False:
             return False
-        here = _this_process()
-        if owner.get("root") != str(root.resolve()) or owner.get("host") != here["host"]:
-            return False
-        pid = owner.get("pid")
-        return isinstance(pid, int) and not _lives(pid, owner.get("started"))
+        return owner.get("root") == str(root.resolve()) and is_dead(owner)
     return False
-
-
-def _lives(pid: int, started: object) -> bool:
-    try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return False
-    except (PermissionError, OverflowError):
-        pass
-    return _start_of(pid) == started
-
-
-@cache
-def _this_process() -> dict[str, int | str | None]:
-    pid = os.getpid()
-    space = ""
-    with suppress(OSError):
-        # Two containers that share a temporary directory have equal process numbers.
-        space = str(Path("/proc/self/ns/pid").readlink())
-    return {"host": f"{socket.gethostname()} {space}".strip(), "pid": pid, "started": _start_of(pid)}
-
-
-def _start_of(pid: int) -> int | None:
-    """Return when a process started, in the kernel's ticks; None where that is unknown."""
-    try:
-        return int(Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[19])
-    except (OSError, ValueError, IndexError):
-        return None

@@ -14,7 +14,7 @@ from reeval.sandboxes.options import parse_options
 from reeval.schema.environment import Egress
 from reeval.schema.plan import PlannedSandbox
 
-__all__ = ["LocalSandboxKind"]
+__all__ = ["KIND", "LocalSandboxKind"]
 
 PLAIN_ID = "fake"
 
@@ -24,7 +24,7 @@ class LocalSandboxKind:
 
     name = "local"
 
-    def plan(self, id: str, options: Mapping[str, Any], harness: HarnessKind) -> PlannedSandbox:
+    def plan(self, id: str, options: Mapping[str, Any], harness: HarnessKind, root: Path) -> PlannedSandbox:
         """Resolve a ``[sandbox.NAME]`` table for a harness; raise ``PlanError`` when this machine cannot."""
         parsed = parse_options(options, f"[sandbox.{id}]")
         for path in parsed.read_only:
@@ -84,13 +84,7 @@ class LocalSandboxKind:
 
         from reeval.sandboxes import directories
 
-        def swept() -> list[str]:
-            found = directories.leftovers(root)
-            for path in found:
-                directories.remove_leftover(path)
-            return [str(path) for path in found if not path.exists()]
-
-        return await to_thread.run_sync(swept)
+        return await to_thread.run_sync(directories.sweep, root)
 
     def _isolated(self, id: str, wanted: Wanted) -> bool:
         if wanted == "none":
@@ -104,3 +98,6 @@ class LocalSandboxKind:
                 'isolation = "prefer" falls back to a plain directory, where the agent can reach all of this machine'
             )
         return reason is None
+
+
+KIND = LocalSandboxKind()

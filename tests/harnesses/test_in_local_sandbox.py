@@ -64,7 +64,7 @@ async def started(
     isolation: str, kind: HarnessKind, options: dict[str, Any], cache: Path
 ) -> AsyncIterator[tuple[Session, Sandbox]]:
     local = LocalSandboxKind()
-    planned = local.plan("local", {"isolation": isolation}, kind)
+    planned = local.plan("local", {"isolation": isolation}, kind, Path())
     request = SandboxRequest(
         key=Room.key,
         run_id="run",

@@ -74,7 +74,7 @@ class LocalKind:
 
     name = "local"
 
-    def plan(self, id: str, options: Mapping[str, Any], harness: HarnessKind) -> PlannedSandbox:
+    def plan(self, id: str, options: Mapping[str, Any], harness: HarnessKind, root: Path) -> PlannedSandbox:
         isolation = options.get("isolation", "none" if harness.in_process else "require")
         if isolation not in {"require", "none"}:
             raise PlanError(f"isolation is {isolation!r}; it should be 'require' or 'none'")

@@ -195,7 +195,7 @@ class PlainSandboxKind:
     prepared: list[SandboxRequest] = field(default_factory=list)
     name: str = "plain"
 
-    def plan(self, id: str, options: Any, harness: Any) -> PlannedSandbox:
+    def plan(self, id: str, options: Any, harness: Any, root: Any) -> PlannedSandbox:
         return PlannedSandbox(id=id, kind="plain", isolated=False)
 
     def refuse(self, sandbox: Any, egress: Any) -> None: ...

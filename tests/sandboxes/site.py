@@ -44,7 +44,7 @@ class Site:
 
     def request(self, **given: Any) -> SandboxRequest:
         options = given.pop("options", {})
-        planned = self.kind.plan("local", {"isolation": self.isolation, **options}, AGENT)
+        planned = self.kind.plan("local", {"isolation": self.isolation, **options}, AGENT, self.root)
         return SandboxRequest(
             key="evals/a.eval.py::a@x/-/local#1", run_id="run", sandbox=planned, root=self.root, **given
         )

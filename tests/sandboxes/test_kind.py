@@ -45,14 +45,14 @@ def without_bubblewrap(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Itera
 def test_isolation_and_the_name_follow_from_the_table_and_the_harness(
     id: str, options: dict[str, str], in_process: bool, planned: tuple[str, bool]
 ) -> None:
-    found = KIND.plan(id, options, SCRIPTED if in_process else AGENT)
+    found = KIND.plan(id, options, SCRIPTED if in_process else AGENT, Path())
     assert (found.id, found.isolated) == planned
     assert found.kind == "local"
 
 
 def test_limits_become_fields_and_the_rest_stays_an_option() -> None:
     table = {"kind": "local", "isolation": "none", "max_concurrent": 3, "start_timeout": "2m", "output_limit": 10}
-    assert KIND.plan("box", table, AGENT) == PlannedSandbox(
+    assert KIND.plan("box", table, AGENT, Path()) == PlannedSandbox(
         id="box",
         kind="local",
         isolated=False,
@@ -65,7 +65,7 @@ def test_limits_become_fields_and_the_rest_stays_an_option() -> None:
 @pytest.mark.usefixtures("without_bubblewrap")
 def test_required_isolation_that_cannot_be_had_is_refused_with_what_to_install() -> None:
     with pytest.raises(PlanError) as caught:
-        KIND.plan("local", {}, AGENT)
+        KIND.plan("local", {}, AGENT, Path())
     assert str(caught.value) == (
         '[sandbox.local]: isolation = "require", but bubblewrap is missing: apt install bubblewrap (Debian, Ubuntu), '
         "dnf install bubblewrap (Fedora), pacman -S bubblewrap (Arch); "
@@ -75,7 +75,7 @@ def test_required_isolation_that_cannot_be_had_is_refused_with_what_to_install()
 
 @pytest.mark.usefixtures("without_bubblewrap")
 def test_preferred_isolation_falls_back_and_says_why() -> None:
-    planned = KIND.plan("local", {"isolation": "prefer"}, AGENT)
+    planned = KIND.plan("local", {"isolation": "prefer"}, AGENT, Path())
     assert (planned.id, planned.isolated) == ("fake", False)
     assert KIND.describe(planned).startswith("plain directory (bubblewrap is missing: apt install bubblewrap")
 
@@ -159,5 +159,5 @@ async def test_a_bubblewrap_that_does_not_start_can_be_tried_again(isolated: Sit
 
 def test_a_read_only_path_that_is_not_there_is_refused() -> None:
     with pytest.raises(PlanError) as caught:
-        KIND.plan("box", {"isolation": "none", "read_only": ["/no/such"]}, AGENT)
+        KIND.plan("box", {"isolation": "none", "read_only": ["/no/such"]}, AGENT, Path())
     assert str(caught.value) == "[sandbox.box]: read_only: there is no '/no/such' on this machine; correct the path"

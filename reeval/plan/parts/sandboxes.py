@@ -10,7 +10,7 @@ from reeval.errors import UserError
 from reeval.plan.config import CONFIG_NAME, Config
 from reeval.plan.nearest import hint
 from reeval.plan.parts.names import word
-from reeval.plan.parts.problems import LATER, Problems
+from reeval.plan.parts.problems import Problems
 from reeval.protocols import Catalog, HarnessKind
 from reeval.schema.environment import Egress
 from reeval.schema.plan import PlannedSandbox
@@ -18,8 +18,6 @@ from reeval.schema.plan import PlannedSandbox
 __all__ = ["DEFAULT_SANDBOX", "Sandboxes"]
 
 DEFAULT_SANDBOX = "local"
-
-_LATER = frozenset({"docker"})
 
 
 class Sandboxes:
@@ -59,7 +57,7 @@ class Sandboxes:
         table: Mapping[str, Any] = self._config.sandboxes.get(name, {})
         options = {key: value for key, value in table.items() if key != "kind"}
         try:
-            planned = kind.plan(name, options, harness)
+            planned = kind.plan(name, options, harness, self._config.root)
         except UserError as error:
             self._problems.add(self._config.at("sandbox", name), str(error))
             return None
@@ -78,8 +76,6 @@ class Sandboxes:
         table = self._config.sandboxes.get(name)
         if table is not None:
             place = self._config.at("sandbox", name)
-        if kind in _LATER:
-            return place, f"sandbox {name!r}: the kind {kind!r} {LATER}; there is {', '.join(map(repr, sorted(kinds)))}"
         if table is None:
             known = hint(name, (*self._config.sandboxes, *kinds))
             return place, f"there is no sandbox {name!r} (a [sandbox.NAME] table of {CONFIG_NAME}); {known}"

@@ -12,7 +12,17 @@ from typing import NamedTuple
 
 from reeval.sandboxes.changes.objects import ObjectStore, blob_id
 
-__all__ = ["MOST_SHOWN", "Content", "content_of", "content_of_link", "opaque", "prepared_content", "signature_of"]
+__all__ = [
+    "MOST_HASHED",
+    "MOST_SHOWN",
+    "Content",
+    "content_of",
+    "content_of_data",
+    "content_of_link",
+    "opaque",
+    "prepared_content",
+    "signature_of",
+]
 
 MOST_SHOWN = 1024 * 1024
 """Bytes of a file that a diff shows; larger ones are listed."""
@@ -55,6 +65,13 @@ def content_of_link(name: str, directory: int, status: os.stat_result, store: Ob
         raise
     except OSError:  # It is no link any more.
         return opaque(signature_of(status))
+
+
+def content_of_data(data: bytes, store: ObjectStore) -> Content:
+    """Return the content of a file that was read already."""
+    if len(data) > MOST_SHOWN:
+        return Content(b"large" + sha1(data, usedforsecurity=False).digest(), shown=False)
+    return _kept(data, store)
 
 
 def prepared_content(path: Path, store: ObjectStore) -> Content:

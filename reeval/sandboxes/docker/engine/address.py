@@ -13,7 +13,7 @@ from reeval.errors import PlanError
 if TYPE_CHECKING:
     from docker.tls import TLSConfig
 
-__all__ = ["Address", "engine_address"]
+__all__ = ["Address", "engine_address", "has_engine"]
 
 SOCKET = "/var/run/docker.sock"
 
@@ -42,6 +42,17 @@ def engine_address(environ: Mapping[str, str] = os.environ) -> Address:
     if name and name != "default":
         return _of_context(name)
     return Address(url=f"unix://{_usual_socket(environ)}")
+
+
+def has_engine(environ: Mapping[str, str] = os.environ) -> bool:
+    """Say whether there may be one: without loading anything, and without asking it."""
+    if (
+        environ.get("DOCKER_HOST")
+        or environ.get("DOCKER_CONTEXT")
+        or (Path.home() / ".docker" / "config.json").exists()
+    ):
+        return True
+    return Path(_usual_socket(environ)).exists()
 
 
 def _of_context(name: str) -> Address:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from threading import Event
+from threading import Event, Lock
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from reeval.errors import InfrastructureError, Phase
@@ -41,8 +41,12 @@ class EngineError(Exception):
 class Engine:
     """A connected engine. Calls run in threads; one that is cancelled is left to end by itself."""
 
-    def __init__(self, client: APIClient, address: Address) -> None:
-        self._client = client
+    def __init__(self, open: Callable[[float], APIClient], address: Address) -> None:
+        """``open`` makes a client, given the seconds that its calls may take."""
+        self._open = open
+        self._client = open(ANSWER)
+        self._patient: APIClient | None = None
+        self._lock = Lock()
         self.address = address
 
     @property
@@ -50,19 +54,24 @@ class Engine:
         """Where it is, for a message."""
         return self.address.url
 
-    def now(self, what: Callable[[APIClient], T]) -> T:
-        """Call the API in this thread; raise ``EngineError`` when it refuses, ``InfrastructureError`` when it is gone."""
-        with _translated(self.name):
-            return what(self._client)
+    def now(self, what: Callable[[APIClient], T], *, patient: bool = False) -> T:
+        """Call the API in this thread; raise ``EngineError`` when it refuses, ``InfrastructureError`` when it is gone.
 
-    async def call(self, what: Callable[[APIClient], T], *, undo: Callable[[T], object] | None = None) -> T:
+        ``patient``: it may take an hour, as building may; a minute otherwise.
+        """
+        with _translated(self.name):
+            return what(self._patient_client() if patient else self._client)
+
+    async def call(
+        self, what: Callable[[APIClient], T], *, undo: Callable[[T], object] | None = None, patient: bool = False
+    ) -> T:
         """Call the API in a thread; what an abandoned call still brings about is undone by ``undo``."""
         from anyio import CapacityLimiter, to_thread
 
         abandoned = Event()
 
         def called() -> T:
-            result = self.now(what)
+            result = self.now(what, patient=patient)
             if undo is not None and abandoned.is_set():
                 with suppress(EngineError, InfrastructureError):
                     undo(result)
@@ -81,7 +90,15 @@ class Engine:
 
     def close(self) -> None:
         """Let go of its connections."""
-        self._client.close()
+        for client in (self._client, self._patient):
+            if client is not None:
+                client.close()
+
+    def _patient_client(self) -> APIClient:
+        with self._lock:
+            if self._patient is None:
+                self._patient = self._open(WORK)
+            return self._patient
 
 
 def connect(address: Address) -> Engine:
@@ -89,15 +106,17 @@ def connect(address: Address) -> Engine:
     from docker import APIClient
     from docker.errors import DockerException
 
-    try:
-        client = APIClient(
-            base_url=address.url, tls=address.tls or False, version="auto", timeout=ANSWER, max_pool_size=CONNECTIONS
+    def open_client(timeout: float) -> APIClient:
+        return APIClient(
+            base_url=address.url, tls=address.tls or False, version="auto", timeout=timeout, max_pool_size=CONNECTIONS
         )
+
+    try:
+        return Engine(open_client, address)
     except DockerException as error:
         because = f" ({address.why} says so)" if address.why else ""
         reason = f"no container engine answers at {address.url}{because}; {START_ENGINE}"
         raise InfrastructureError(Phase.SANDBOX, reason, retryable=True, detail=str(error)) from error
-    return Engine(client, address)
 
 
 def _taken_over(client: APIClient, path: str, data: Any, params: Any) -> Stream:

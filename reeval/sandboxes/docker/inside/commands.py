@@ -1,0 +1,120 @@
+"""How is a command run in a container?"""
+
+from __future__ import annotations
+
+import shlex
+import time
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from typing import TYPE_CHECKING, Literal
+
+from reeval.authoring import Command
+from reeval.errors import UsageError
+from reeval.sandboxes.docker.inside.memory import MemoryWatch
+from reeval.sandboxes.docker.inside.running import RunningProcess
+from reeval.sandboxes.processes.kin import MARK
+from reeval.sandboxes.processes.output import BoundedOutput
+from reeval.schema.transcript import CommandResult
+
+if TYPE_CHECKING:
+    from reeval.sandboxes.docker.container import Container
+
+__all__ = ["Commands"]
+
+LONGEST = 128 * 1024 - 1
+"""Bytes that Linux takes as one argument of a program."""
+
+
+class Commands:
+    """Runs commands in one container."""
+
+    def __init__(self, container: Container, *, workdir: str, limit: int, env: Mapping[str, str] | None = None) -> None:
+        self._container = container
+        self._workdir = workdir
+        self._limit = limit
+        self._env = env or {}
+        self._count = 0
+        self._memory = MemoryWatch(container)
+
+    @property
+    def untouched(self) -> bool:
+        """Whether nothing was run yet."""
+        return self._count == 0
+
+    async def exec(
+        self, command: Command, *, env: Mapping[str, str] | None = None, stdin: bytes | None = None
+    ) -> CommandResult:
+        """Run a command to its end; what it started and left running lives on."""
+        began = time.perf_counter()
+        running = await self._begun(command, env, stdin)
+        output = BoundedOutput(self._limit)
+        try:
+            while (chunk := await running.read()) is not None:
+                output.add(chunk)
+            code = await running.wait()
+        except BaseException:
+            await running.kill()
+            raise
+        finally:
+            running.close()
+        await self._memory.check(code)
+        return CommandResult(
+            command=_text(command),
+            exit_code=code,
+            stdout=output.text(),
+            stderr=running.stderr.text(),
+            duration=round(time.perf_counter() - began, 6),
+            truncated=output.truncated or running.stderr.truncated,
+        )
+
+    @asynccontextmanager
+    async def start(
+        self,
+        command: Command,
+        *,
+        env: Mapping[str, str] | None = None,
+        stdin: bytes | Literal["open"] | None = None,
+    ) -> AsyncIterator[RunningProcess]:
+        """Start a process; leaving the block ends it, if it still runs, with everything it started."""
+        running = await self._begun(command, env, stdin)
+        try:
+            yield running
+        finally:
+            try:
+                if not running.ended:
+                    await running.kill()
+            finally:
+                running.close()
+
+    async def _begun(
+        self, command: Command, env: Mapping[str, str] | None, stdin: bytes | Literal["open"] | None
+    ) -> RunningProcess:
+        argv = ["/bin/sh", "-c", command] if isinstance(command, str) else list(command)
+        _check(argv, command)
+        if not isinstance(command, str):
+            # Through a shell, so that a program that is not there ends with 127.
+            argv = ["/bin/sh", "-c", 'exec "$@"', "sh", *argv]
+        self._count += 1
+        mark = f"{self._container.name}.{self._count}."
+        variables = {**self._env, **(env or {}), MARK: mark}
+        id, stream = await self._container.exec(argv, env=variables, workdir=self._workdir, stdin=bool(stdin))
+        running = RunningProcess(self._container, id, stream, mark, self._limit)
+        if isinstance(stdin, bytes) and stdin:
+            running.feed(stdin)
+        return running
+
+
+def _check(argv: list[str], command: Command) -> None:
+    if not argv:
+        raise UsageError("an empty command cannot be run; write a shell string or a list that is not empty")
+    if any("\0" in part for part in argv):
+        raise UsageError(f"the command {_text(command)[:200]!r} cannot be run: embedded null byte")
+    if max(len(part.encode("utf-8", "surrogatepass")) for part in argv) > LONGEST:
+        size = len(_text(command))
+        raise UsageError(f"a command of {size:,} characters is too long for this system; write a file and run that")
+
+
+def _text(command: Command) -> str:
+    """Return a command as valid text: what is no UTF-8 is replaced, as in its output."""
+    text = command if isinstance(command, str) else shlex.join(command)
+    return text.encode("utf-8", "surrogatepass").decode("utf-8", "replace")

@@ -1,0 +1,157 @@
+"""How does an attempt run in a container? Planned, prepared once, started many times, swept."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Hashable, Mapping
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
+from pathlib import Path
+from threading import Lock
+from typing import TYPE_CHECKING, Any
+
+from reeval.errors import InfrastructureError, Phase, PlanError
+from reeval.protocols import HarnessKind, Sandbox, SandboxRequest
+from reeval.sandboxes.docker.options import DockerOptions, parse_options
+from reeval.schema.environment import Egress
+from reeval.schema.plan import PlannedSandbox
+
+if TYPE_CHECKING:
+    from reeval.sandboxes.docker.container import Container
+    from reeval.sandboxes.docker.engine.client import Engine
+    from reeval.sandboxes.docker.images.prepared import PreparedImage
+
+__all__ = ["KIND", "DockerSandboxKind"]
+
+_FIELDS = frozenset({"kind", "max_concurrent", "start_timeout"})
+
+
+class DockerSandboxKind:
+    """Implements ``protocols.SandboxKind``."""
+
+    name = "docker"
+
+    def __init__(self) -> None:
+        self._lock = Lock()
+        self._engine: Engine | None = None
+        self._images: dict[Hashable, PreparedImage] = {}
+
+    def plan(self, id: str, options: Mapping[str, Any], harness: HarnessKind, root: Path) -> PlannedSandbox:
+        """Resolve a ``[sandbox.NAME]`` table; raise ``PlanError`` when no engine answers or the image is missing."""
+        if "pinned" in options:
+            raise PlanError(f"[sandbox.{id}]: pinned is written by the plan; drop it")
+        parsed = parse_options(options, f"[sandbox.{id}]")
+        return PlannedSandbox(
+            id=id,
+            kind=self.name,
+            isolated=True,
+            max_concurrent=parsed.max_concurrent,
+            start_timeout=parsed.start_timeout,
+            options={key: value for key, value in options.items() if key not in _FIELDS} | self._pin(id, parsed, root),
+        )
+
+    def refuse(self, sandbox: PlannedSandbox, egress: Egress | None) -> str | None:
+        """Say why this sandbox cannot hold a policy; None when it can."""
+        if egress is not None and egress.mode == "allow":
+            return 'a docker sandbox cannot allow single hosts; use egress = "deny-all" or "allow-all"'
+        return None
+
+    def describe(self, sandbox: PlannedSandbox) -> str:
+        """Say in a few words what it is, for the run's header."""
+        options = sandbox.options
+        of = options.get("image") or options.get("dockerfile")
+        return f"{sandbox.id} (docker, {of})"
+
+    async def prepare(self, request: SandboxRequest) -> object:
+        """Make the image of all attempts with such a request, unless it is there."""
+        from reeval.sandboxes.docker.images.layers import Layers
+        from reeval.sandboxes.docker.images.prepared import prepare_image
+        from reeval.sandboxes.docker.images.setup import with_setup
+
+        engine, options = await self._connected(), _options(request)
+        image = await prepare_image(engine, request, options)
+        if request.cached:
+            layers = Layers(engine, request.root, request.run_id)
+            image = await with_setup(
+                layers, image, request, options, lambda of: self._bare(engine, request, options, of)
+            )
+        self._images[_key(request)] = image
+        return image
+
+    @asynccontextmanager
+    async def open(self, request: SandboxRequest) -> AsyncIterator[Sandbox]:
+        """Start a container; everything in it ends with the block, however that is left."""
+        from reeval.sandboxes.docker.opening import opened
+
+        if reason := self.refuse(request.sandbox, request.egress):
+            raise InfrastructureError(Phase.SANDBOX, reason)
+        if _key(request) not in self._images:
+            await self.prepare(request)
+        image = self._images[_key(request)]
+        async with opened(await self._connected(), request, _options(request), image) as sandbox:
+            yield sandbox
+
+    async def sweep(self, root: Path) -> list[str]:
+        """Remove what killed runs of this project left, never a live run's; return what was removed."""
+        from anyio import to_thread
+
+        from reeval.sandboxes import directories
+        from reeval.sandboxes.docker.engine.address import has_engine
+        from reeval.sandboxes.docker.labels import remove_leftovers
+
+        removed = await to_thread.run_sync(directories.sweep, root)
+        if has_engine():
+            with suppress(InfrastructureError, PlanError):  # Without an engine there is nothing left in it.
+                removed += await remove_leftovers(await self._connected(), root)
+        return removed
+
+    def close(self) -> None:
+        """Let go of the connections to the engine."""
+        if self._engine is not None:
+            self._engine.close()
+            self._engine = None
+
+    def engine(self) -> Engine:
+        """Return the engine, connected once; raise ``PlanError`` or ``InfrastructureError``. Blocks."""
+        from reeval.sandboxes.docker.engine.address import engine_address
+        from reeval.sandboxes.docker.engine.client import connect
+
+        with self._lock:
+            if self._engine is None:
+                self._engine = connect(engine_address())
+            return self._engine
+
+    async def _connected(self) -> Engine:
+        if self._engine is not None:
+            return self._engine
+        from anyio import to_thread
+
+        return await to_thread.run_sync(self.engine, abandon_on_cancel=True)
+
+    def _pin(self, id: str, options: DockerOptions, root: Path) -> dict[str, str]:
+        from reeval.sandboxes.docker.images.base import pinned
+
+        try:
+            found = pinned(self.engine(), options, root)
+        except (InfrastructureError, PlanError) as error:
+            raise PlanError(f"[sandbox.{id}]: {error}") from error
+        return {} if found is None else {"pinned": found}
+
+    def _bare(
+        self, engine: Engine, request: SandboxRequest, options: DockerOptions, image: PreparedImage
+    ) -> AbstractAsyncContextManager[Container]:
+        from reeval.sandboxes.docker.opening import opened_bare
+
+        return opened_bare(engine, request, options, image)
+
+
+def _options(request: SandboxRequest) -> DockerOptions:
+    return parse_options(request.sandbox.options, f"[sandbox.{request.sandbox.id}]")
+
+
+def _key(request: SandboxRequest) -> Hashable:
+    """Return what attempts with one image share."""
+    options = tuple(sorted((name, repr(value)) for name, value in request.sandbox.options.items()))
+    environment = (request.tree, request.cached, *sorted(request.cached_env.items()))
+    return (request.root, options, request.egress, request.programs, environment)
+
+
+KIND = DockerSandboxKind()
