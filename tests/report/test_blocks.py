@@ -150,3 +150,14 @@ def test_color_marks_the_word_and_the_row_that_fails() -> None:
     lines = block(record, ink=Ink(color=True))
     assert lines[0] == "\x1b[31mfail\x1b[0m \x1b[1mx\x1b[0m"
     assert lines[3] == "\x1b[31m  b        0 of 1\x1b[0m"
+
+
+def test_chances_are_shown_where_some_attempts_passed_and_others_did_not() -> None:
+    outcomes = [Outcome.PASS, Outcome.PASS, Outcome.PASS, Outcome.FAIL]
+    attempts = [entry(f"terse/-/fake#{run}", outcome) for run, outcome in enumerate(outcomes, 1)]
+    record = evaluated("it", cell(passed=3, failed=1), runs=4, attempts=attempts)
+    assert shown(record).splitlines()[1:] == [
+        "  cell          pass@1  pass@2  pass@4  pass^2  pass^4",
+        "  terse/-/fake  0.75    1.00    1.00    0.50    0.00",
+    ]
+    assert "pass@" not in shown(evaluated("it", cell(passed=4), runs=4, attempts=attempts[:1] * 4))

@@ -164,7 +164,7 @@ def block(
 
 def _mixed(record: EvalRecord) -> bool:
     """Say whether some attempts of a cell passed and others did not: else pass@k and pass^k say nothing more."""
-    return record.runs > 1 and any(0 < cell.passed < cell.decided for cell in record.cells)
+    return record.runs > 1 and not record.lifts and any(0 < cell.passed < cell.decided for cell in record.cells)
 
 
 def _room(cells: int | None) -> int | None:
