@@ -12,6 +12,7 @@ from reeval.protocols import Recorder
 from reeval.run.asking.material import Evidence, Section, sections
 from reeval.run.asking.pictures import as_picture
 from reeval.run.asking.wording import DATA_RULE, prompt
+from reeval.run.questions.queries import query_sections
 from reeval.schema.options import StateOptions
 from reeval.schema.plan import PlannedQuestion
 from reeval.schema.record import AttemptRecord, FileRef
@@ -60,7 +61,7 @@ def shown_of(question: PlannedQuestion, record: AttemptRecord, recorder: Recorde
     assert isinstance(record.commands, list)
     evidence = Evidence(turns=tuple(record.turns), commands=record.commands, observations=record.observations)
     state = cast("StateOptions", {"turns": "all", **question.state})
-    found = sections(evidence, state)
+    found = [*sections(evidence, state), *query_sections(record, state)]
     pictures, files, left_out = _pictures(question.artifacts, record, recorder)
     if question.artifacts:
         names = [*(f"{one.name}: attached" for one in pictures), *left_out]
