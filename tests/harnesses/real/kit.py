@@ -1,0 +1,170 @@
+"""Real agents in the local sandbox, over the scripted model server.
+
+An agent's program is installed once into the user's cache (``install = true``). Where that cannot be, or where there is
+no bubblewrap, the test is skipped with the reason; with ``REEVAL_AGENTS=required`` it fails instead, as in CI.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from functools import cache
+from importlib import import_module
+from pathlib import Path
+from typing import Any, Literal
+
+import pytest
+
+from reeval.errors import InfrastructureError
+from reeval.harnesses.agents.agent import Agent
+from reeval.harnesses.agents.kind import agent_kind
+from reeval.harnesses.kinds import KINDS
+from reeval.protocols import HarnessKind, Sandbox, SandboxRequest, Session
+from reeval.sandboxes.bubblewrap import problem
+from reeval.sandboxes.local import LocalSandboxKind
+from reeval.schema.environment import McpServer
+from reeval.schema.plan import PlannedHarness
+from reeval.usage import Usage
+from tests.servers.obedient import Spent
+
+__all__ = ["ROOT", "SUBJECTS", "Conversation", "Room", "Subject", "Talk", "conversation", "need", "spent"]
+
+ROOT = Path(__file__).parents[3]
+LOOKUP = (ROOT / "tests/servers/lookup.py").read_bytes()
+SERVER = McpServer(kind="stdio", command=("python3", "/home/agent/lookup.py"), env={"WORD": "s3cret"})
+
+
+@dataclass(frozen=True, kw_only=True)
+class Subject:
+    """A real agent under test."""
+
+    kind: str
+    path: str = ""
+    """What its base URL has after the server's own."""
+    model: str
+    effort: str | None = "high"
+    options: Mapping[str, Any] = field(default_factory=dict)
+    faults: bool = True
+    """Whether it starts fast enough to be started for every fault; else for a few only."""
+    edits: Literal["create", "modify"] | None = "create"
+    """How it reports a new file; None: it writes files with its shell."""
+    exit_codes: bool = True
+    long_prompts: bool = True
+    tells_retries: bool = True
+    most_tries: int = 2
+    """Requests with ``retries = 1``, those for a title and the like included."""
+
+    @property
+    def version(self) -> str:
+        """The version that is installed."""
+        agent: Agent = import_module(f"reeval.harnesses.{self.kind.replace('-', '_')}").AGENT
+        return agent.package.version
+
+
+SUBJECTS = {
+    subject.kind: subject
+    for subject in (
+        Subject(kind="claude-code", model="claude-sonnet-4-5"),
+        Subject(kind="codex", path="/v1", model="gpt-5.5-codex"),
+    )
+}
+
+
+class Room:
+    """A room with a started sandbox."""
+
+    key = "evals/a.eval.py::a@x/-/local#1"
+    skills = ()
+
+    def __init__(self, sandbox: Sandbox, mcp: Mapping[str, McpServer], env: Mapping[str, str]) -> None:
+        self._sandbox = sandbox
+        self.mcp = mcp
+        self.env = env
+
+    async def sandbox(self) -> Sandbox:
+        return self._sandbox
+
+
+@dataclass(frozen=True, kw_only=True)
+class Conversation:
+    """What a test does with an agent."""
+
+    base_url: str
+    mcp: bool = False
+    env: Mapping[str, str] = field(default_factory=dict)
+    options: Mapping[str, Any] = field(default_factory=dict)
+    agent: Agent | None = None
+    """A changed one."""
+
+
+@dataclass(frozen=True)
+class Talk:
+    """An open conversation."""
+
+    session: Session
+    sandbox: Sandbox
+
+
+def kind_of(subject: Subject, agent: Agent | None = None) -> HarnessKind:
+    return KINDS[subject.kind] if agent is None else agent_kind(agent)
+
+
+@cache
+def installed(name: str) -> str | None:
+    """Install an agent, and return why that cannot be; None when it is there."""
+    if (why := problem()) is not None:
+        return why
+    try:
+        KINDS[name].programs(PlannedHarness(id=name, kind=name, options={"install": True}))
+    except InfrastructureError as error:
+        return error.reason
+    return None
+
+
+def need(name: str) -> None:
+    """Skip the test where an agent cannot run."""
+    if (why := installed(name)) is not None:
+        if os.environ.get("REEVAL_AGENTS") == "required":
+            pytest.fail(why)
+        pytest.skip(why)
+
+
+@asynccontextmanager
+async def conversation(subject: Subject, what: Conversation) -> AsyncIterator[Talk]:
+    """Start a sandbox and in it a conversation with the agent."""
+    kind, local = kind_of(subject, what.agent), LocalSandboxKind()
+    options = {
+        "install": True,
+        "base_url": f"{what.base_url}{subject.path}",
+        "turn_timeout": 90.0,
+        "retries": 1,
+        **subject.options,
+        **what.options,
+    }
+    planned = PlannedHarness(id="x", kind=kind.name, model=subject.model, effort=subject.effort, options=options)
+    request = SandboxRequest(
+        key=Room.key,
+        run_id="run",
+        sandbox=local.plan("local", {}, kind, ROOT),
+        root=ROOT,
+        programs=kind.programs(planned),
+    )
+    mcp = {"demo": SERVER} if what.mcp else {}
+    async with local.open(request) as sandbox:
+        await sandbox.write("~/lookup.py", LOOKUP)
+        async with kind.open(planned, ROOT).session(Room(sandbox, mcp, what.env)) as session:
+            yield Talk(session, sandbox)
+
+
+def spent(calls: int) -> Usage:
+    """Return what a conversation of so many calls of the model uses, by the server's account."""
+    each = [Spent(step) for step in range(calls)]
+    return Usage(
+        input=sum(one.prompt - one.cached for one in each),
+        output=sum(one.answer for one in each),
+        cache_read=sum(one.cached for one in each),
+        cache_write=0,
+        reasoning=calls * Spent.reasoning,
+    )

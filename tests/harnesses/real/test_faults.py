@@ -1,0 +1,81 @@
+"""What goes wrong with the model of a real program is told apart, and no program tries longer than it is allowed to."""
+
+from __future__ import annotations
+
+import anyio
+import pytest
+
+from reeval.errors import InfrastructureError, Phase
+from reeval.schema.transcript import Notice
+from tests.harnesses.real.kit import Conversation, Subject, conversation, spent
+from tests.servers.agents import AgentServer, closed_port
+
+pytestmark = pytest.mark.anyio
+
+PROMPT = "DO write a.txt 1\nDO say Done."
+
+
+async def refused(subject: Subject, base_url: str) -> InfrastructureError:
+    """Send a prompt that has to end with an infrastructure error of the model."""
+    async with conversation(subject, Conversation(base_url=base_url)) as talk:
+        with anyio.fail_after(60), pytest.raises(InfrastructureError) as caught:
+            await talk.session.send(PROMPT)
+    assert caught.value.phase == Phase.MODEL
+    return caught.value
+
+
+async def test_a_key_that_is_not_accepted(subject: Subject, server: AgentServer) -> None:
+    error = await refused(subject, server.url(f"no-key.{subject.kind}"))
+    assert not error.retryable
+    assert len(server.requests(f"no-key.{subject.kind}")) <= 3
+
+
+async def test_a_rate_limit_that_passes(quick: Subject, server: AgentServer) -> None:
+    run = f"limited-1.{quick.kind}"
+    async with conversation(quick, Conversation(base_url=server.url(run), options={"retries": 2})) as talk:
+        turn = await talk.session.send(PROMPT)
+    assert turn.message == "Done."
+    assert turn.usage is not None
+    assert turn.usage.input == spent(2).input
+    assert any(isinstance(event, Notice) and event.kind == "retry" for event in turn.events) == quick.tells_retries
+
+
+async def test_a_rate_limit_that_lasts(quick: Subject, server: AgentServer) -> None:
+    run = f"limited.{quick.kind}"
+    error = await refused(quick, server.url(run))
+    assert error.retryable
+    assert "429" in error.reason or "rate" in error.reason.lower()
+    assert len(server.requests(run)) <= quick.most_tries
+
+
+async def test_a_model_that_is_overloaded(quick: Subject, server: AgentServer) -> None:
+    assert (await refused(quick, server.url(f"busy.{quick.kind}"))).retryable
+
+
+async def test_a_model_that_is_not_there(quick: Subject) -> None:
+    assert (await refused(quick, f"http://127.0.0.1:{closed_port()}")).retryable
+
+
+async def test_a_context_that_overflows_is_the_agents_own_failure(subject: Subject, server: AgentServer) -> None:
+    async with conversation(subject, Conversation(base_url=server.url(f"overflow.{subject.kind}"))) as talk:
+        turn = await talk.session.send(PROMPT)
+    assert turn.status == "failed"
+    assert turn.error is not None
+    assert turn.error.startswith("the context overflowed: ")
+
+
+async def test_an_empty_answer_is_an_empty_message(quick: Subject, server: AgentServer) -> None:
+    async with conversation(quick, Conversation(base_url=server.url(f"empty.{quick.kind}"))) as talk:
+        turn = await talk.session.send(PROMPT)
+    assert turn.message == ""
+
+
+async def test_a_hang_is_cut_by_whoever_waits(quick: Subject, server: AgentServer) -> None:
+    base_url = server.url(f"hang.{quick.kind}")
+    with anyio.fail_after(60):
+        async with conversation(quick, Conversation(base_url=base_url)) as talk:
+            with anyio.move_on_after(4) as scope:
+                await talk.session.send(PROMPT)
+            left = await talk.sandbox.exec("ps -e -o stat=,comm= | grep -v -e '^Z' -e ' ps$' -e ' grep$' -e ' sh$'; true")
+    assert scope.cancelled_caught
+    assert left.stdout.strip() == ""
