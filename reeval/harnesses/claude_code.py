@@ -152,7 +152,7 @@ class Translator(JsonTranslator):
         yield Done()
 
     def _used(self, found: dict[str, Any]) -> Used:
-        models = [one for one in (at(found, "modelUsage") or {}).values() if isinstance(one, dict)]
+        models = [one for one in (at(found, "modelUsage") or {}).values() if amount(one, "inputTokens") is not None]
         if not models:
             return _of_turn(at(found, "usage"))
         total = Used(

@@ -12,6 +12,7 @@ from tests.servers.agents import AgentServer, closed_port
 
 pytestmark = pytest.mark.anyio
 
+RUNNING = "ps -e -o stat=,comm= | grep -v -e '^Z' -e ' ps$' -e ' grep$' -e ' sh$'; true"
 PROMPT = "DO write a.txt 1\nDO say Done."
 
 
@@ -76,6 +77,8 @@ async def test_a_hang_is_cut_by_whoever_waits(quick: Subject, server: AgentServe
         async with conversation(quick, Conversation(base_url=base_url)) as talk:
             with anyio.move_on_after(4) as scope:
                 await talk.session.send(PROMPT)
-            left = await talk.sandbox.exec("ps -e -o stat=,comm= | grep -v -e '^Z' -e ' ps$' -e ' grep$' -e ' sh$'; true")
+            left = await talk.sandbox.exec(
+                "ps -e -o stat=,comm= | grep -v -e '^Z' -e ' ps$' -e ' grep$' -e ' sh$'; true"
+            )
     assert scope.cancelled_caught
     assert left.stdout.strip() == ""
