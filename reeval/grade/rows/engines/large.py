@@ -109,7 +109,7 @@ class LargeEngine:
         if self._reading(*pair) is None:
             return 0.0
         truth, answer = (self._keys[side].rows_sql([self._name(pair, at)]) for at, side in enumerate(_SIDES))
-        lacking = self._db.execute(f"SELECT count(*) FROM ({truth} EXCEPT ALL {answer})").fetchone()[0]
+        lacking = self._db.execute(f"SELECT count(*) FROM ({truth} EXCEPT ALL {answer})").fetchall()[0][0]
         return 1 - float(lacking) / max(self._raw[Side.TRUTH].rows, 1)
 
     def explained(self, pair: Pair, change: Change) -> bool:

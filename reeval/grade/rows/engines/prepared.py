@@ -60,7 +60,9 @@ class PreparedResult:
         return [
             largest or 0.0
             for largest in self.row(
-                self.peak_sql(at) if family in {Family.NUMBER, Family.BOOLEAN} and at not in self.in_python else "0"
+                self.peak_sql(at)
+                if family in {Family.NUMBER, Family.BOOLEAN} and at not in self.in_python
+                else "max(0)"
                 for at, family in enumerate(self.families)
             )
         ]
@@ -98,18 +100,18 @@ class PreparedResult:
         """Return one row of aggregates over all rows."""
         found: Sequence[Any] = self.db.execute(
             f"SELECT {', '.join(expressions)} FROM {source or self.source}"
-        ).fetchone()
+        ).fetchall()[0]
         return found
 
     def _all_say(self, at: int, reading: Reading) -> bool:
         if reading is Reading.NESTED:
-            return self._sample_says(at, "c{0}[1:1] IN ('{{', '[')") and self.as_python(at).keys(reading) is not None
+            return self._sample_says(at, f"c{at}[1:1] IN ('{{', '[')") and self.as_python(at).keys(reading) is not None
         says = parses_sql(f"c{at}", reading)
         return self._sample_says(at, says) and bool(self.row([f"bool_and({says})"])[0])
 
     def _sample_says(self, at: int, says: str) -> bool:
         sample = f"(SELECT c{at} FROM {self.source} WHERE c{at} IS NOT NULL LIMIT {_SAMPLE})"
-        return bool(self.row([f"bool_and({says.format(at)})"], sample)[0])
+        return bool(self.row([f"bool_and({says})"], sample)[0])
 
     def _values(self, at: int) -> Sequence[Any]:
         if self.table.columns[at].type == "BIT":

@@ -103,7 +103,8 @@ class KeyTable:
             query = staged({}, {"k": key_sql(value, Family.TEXT, reading)}, self._raw.source)
         else:
             value = changed_sql(change, text, double) if change else double
-            query = staged({"k": NumberKeys(value, NOISE * self._raw.peaks[at])}, {}, self._raw.source)
+            whole = f"TRY_CAST(round({value}) AS HUGEINT)" if self._exact else None
+            query = staged({"k": NumberKeys(value, NOISE * self._raw.peaks[at], whole)}, {}, self._raw.source)
         return self._sums({"k": "hash(k)"}, f"({query})")["k"]
 
     def _sums(self, hashes: Mapping[str, str], source: str) -> Mapping[str, Any]:

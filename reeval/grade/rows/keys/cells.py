@@ -23,7 +23,9 @@ _EPOCH = datetime(1970, 1, 1)  # noqa: DTZ001 - what has no zone is read as UTC
 _EPOCH_DAY = date(1970, 1, 1).toordinal()
 _DAY = 86_400_000_000
 _MICROSECOND = timedelta(microseconds=1)
-_FAR = re.compile(r"([0-9]+)-([0-9]{2})-([0-9]{2})(?: ([0-9]{2}):([0-9]{2}):([0-9]{2})(?:\.([0-9]{1,6}))?)?( \(BC\))?")
+_FAR = re.compile(
+    r"([0-9]+)-([0-9]{2})-([0-9]{2})( \(BC\))?(?: ([0-9]{2}):([0-9]{2}):([0-9]{2})(?:\.([0-9]{1,6}))?(?:\+00)?)?"
+)
 _FAMILIES: dict[type, Family] = {
     bool: Family.BOOLEAN,
     int: Family.NUMBER,
@@ -140,9 +142,9 @@ def _far(text: str) -> Hashable:
     found = _FAR.fullmatch(text)
     if not found:
         return text
-    year, month, day, hour, minute, second = (int(part or 0) for part in found.groups()[:6])
-    days = _days(1 - year if found[8] else year, month, day)
-    return days * _DAY + ((hour * 60 + minute) * 60 + second) * 1_000_000 + int((found[7] or "0").ljust(6, "0"))
+    year, month, day, hour, minute, second = (int(found[group] or 0) for group in (1, 2, 3, 5, 6, 7))
+    days = _days(1 - year if found[4] else year, month, day)
+    return days * _DAY + ((hour * 60 + minute) * 60 + second) * 1_000_000 + int((found[8] or "0").ljust(6, "0"))
 
 
 def _days(year: int, month: int, day: int) -> int:

@@ -76,7 +76,8 @@ def exact_key(value: Number) -> str:
 
 def is_noise(value: Number, limit: float) -> bool:
     """Say whether a value is left over from a sum: below ``limit``, and not whole."""
-    return -limit <= value <= limit and value != int(value)
+    double = to_double(value)
+    return -limit <= double <= limit and double != math.trunc(double)
 
 
 def to_double(value: Number) -> float:
