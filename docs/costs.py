@@ -25,9 +25,11 @@ IMPORTS = {
     "pydantic": "from pydantic import TypeAdapter",
     "pydantic_core": "import pydantic_core",
     "python-dotenv": "import dotenv",
+    "pyyaml": "import yaml",
     "rapidfuzz": "from rapidfuzz.distance import Levenshtein",
     "rich": "import rich.console, rich.live, rich.text",
     "scipy": "import scipy.special",
+    "sqlglot": "import sqlglot",
     "typer": "import typer",
 }
 """Distribution → the import that reeval makes of it."""

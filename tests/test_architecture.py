@@ -65,6 +65,7 @@ HOMES = {
     "jsonschema": ("reeval/grade/", "reeval/models/"),
     "pathspec": ("reeval/grade/", "reeval/sandboxes/", "reeval/environments/"),
     "dotenv": ("reeval/cli/",),
+    "sqlglot": ("reeval/grade/data/",),
     "yaml": ("reeval/declare/data/",),
 }
 ALTERNATIVES = {"harnesses", "sandboxes", "models", "databases", "cli"}

@@ -13,6 +13,7 @@ from reeval.cli.output import guarded, make_page, print_lines
 from reeval.errors import PlanError
 
 if TYPE_CHECKING:
+    from reeval.cli.gold import Suspicion
     from reeval.cli.project import Project
     from reeval.report.screen.failures import Page
     from reeval.schema.plan import Plan
@@ -22,6 +23,7 @@ __all__ = ["check"]
 
 _KINDS: tuple[EvalKind, ...] = ("pass-fail", "scored")
 Json = Annotated[bool, typer.Option("--json", help="One JSON object.")]
+Gold = Annotated[bool, typer.Option("--gold", help="Also run and audit the ground truths of data questions.")]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -46,24 +48,33 @@ class _Found:
     counts: list[_FileCount]
     questions: list[_Question]
     notes: list[str]
+    gold: list[Suspicion] | None
+    """Ground truths that are suspicious; None: they were not audited."""
 
 
 @guarded
-def check(paths: Paths = None, kind: Kind = None, profile: Profile = None, as_json: Json = False) -> None:
+def check(
+    paths: Paths = None, kind: Kind = None, profile: Profile = None, gold: Gold = False, as_json: Json = False
+) -> None:
     """Import every eval file and plan everything, as a run would; start nothing. For CI and editors.
 
     \b
     reeval check
     reeval check evals/greet.eval.py
     reeval check --kind scored --json
+    reeval check --gold
 
     Exit code 2 says that something is wrong; every problem is on stderr, with its file and line.
     """
     from reeval.cli.project import open_project
 
-    plans = _plans(open_project(), paths, kind, profile)
+    project = open_project()
+    plans = _plans(project, paths, kind, profile)
     found = _Found(
-        counts=_counts(plans), questions=_questions(plans), notes=[note for plan in plans for note in _notes(plan)]
+        counts=_counts(plans),
+        questions=_questions(plans),
+        notes=[note for plan in plans for note in _notes(plan)],
+        gold=_gold(plans, project) if gold else None,
     )
     print_lines([_as_json(found)] if as_json else _lines(found))
 
@@ -127,6 +138,15 @@ def _questions(plans: list[Plan]) -> list[_Question]:
     return sorted(found, key=lambda question: (question.file, question.line))
 
 
+def _gold(plans: list[Plan], project: Project) -> list[Suspicion]:
+    asking = [plan for plan in plans if plan.database]
+    if not asking:
+        return []
+    from reeval.cli.gold import suspicions
+
+    return [suspicion for plan in asking for suspicion in suspicions(plan, project.catalog)]
+
+
 def _notes(plan: Plan) -> list[str]:
     return [*plan.notes, *(f"{planned.title}: {note}" for planned in plan.evals for note in planned.notes)]
 
@@ -142,6 +162,8 @@ def _as_json(found: _Found) -> str:
     }
     if found.questions:
         data["questions"] = [asdict(question) for question in found.questions]
+    if found.gold is not None:
+        data["gold"] = [asdict(suspicion) for suspicion in found.gold]
     return json.dumps(data, ensure_ascii=False)
 
 
@@ -158,10 +180,23 @@ def _lines(found: _Found) -> list[str]:
     ]
     first, *rest = table(["file", "evals", "attempts", "kind", "not run"], rows, keep=3, cells=page.cells)
     said = [line for note in found.notes for line in page.lines(f"note: {note}", 4, 0)]
+    said += [line for warning in _warnings(found) for line in page.lines(warning, 4, 0)]
     evals, attempts = sum(row.evals for row in counts), sum(row.attempts for row in counts)
     files = len({row.file for row in counts})
-    total = f"{plural(evals, 'eval')}, {plural(attempts, 'attempt')} in {plural(files, 'file')}: nothing is wrong"
+    total = f"{plural(evals, 'eval')}, {plural(attempts, 'attempt')} in {plural(files, 'file')}: {_end(found)}"
     return [page.ink("dim", first), *rest, "", *_question_lines(found.questions, page), *said, total]
+
+
+def _warnings(found: _Found) -> list[str]:
+    return [f"warning: {one.file}:{one.line}: {one.id}: {text}" for one in found.gold or () for text in one.warnings]
+
+
+def _end(found: _Found) -> str:
+    from reeval.report.screen.numbers import plural
+
+    if not found.gold:
+        return "nothing is wrong"
+    return f"nothing is wrong, but {plural(len(found.gold), 'ground truth')} should be looked at"
 
 
 def _question_lines(questions: list[_Question], page: Page) -> list[str]:

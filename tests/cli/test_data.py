@@ -120,3 +120,18 @@ def test_the_dry_run_shows_the_questions_and_the_database(here: Path) -> None:
         f"database: duckdb:{here.resolve()}/shop · target dev · 60 s and 10,000,000 rows a query",
         "total: 3 attempts of 3 evals",
     ]
+
+
+def test_gold_warns_of_what_is_suspicious_beside_what_is_right(here: Path) -> None:
+    cut = "- {name: top, question: Top?, sql: SELECT quarter FROM orders ORDER BY 1 + 1 LIMIT 1}\n"
+    write(here, "eval_questions/people.yml", f"{PEOPLE}{cut}- {{name: none, question: None?, sql: SELECT gone}}\n")
+    done = reeval("check", "agents", "--gold")
+    assert done.exit_code == 0
+    first, second, end = done.stdout.splitlines()[-3:]
+    assert first.startswith("warning: agents/eval_questions/people.yml:4: people/top: LIMIT 1 cuts a tie")
+    assert second.startswith("warning: agents/eval_questions/people.yml:5: people/none: The ground truth does not run: ")
+    assert end == "4 evals, 4 attempts in 2 files: nothing is wrong, but 2 ground truths should be looked at"
+    data = json.loads(reeval("check", "agents", "--gold", "--json").stdout)
+    assert [row["id"] for row in data["gold"]] == ["people/top", "people/none"]
+    assert "gold" not in json.loads(reeval("check", "agents", "--json").stdout)
+    assert json.loads(reeval("check", "evals", "--gold", "--json").stdout)["gold"] == []
