@@ -147,8 +147,24 @@ class DataBody:
         self._keep(truth=sample_of(truth), agent=sample_of(answer))
         compare = partial(compare_results, truth, answer, exact=self._task.question.exact)
         compared: Comparison = await anyio.to_thread.run_sync(compare, abandon_on_cancel=True)
-        self._keep(warnings=compared.warnings, differing=differing_rows(compared.differing))
-        self._keep(reason=compared.reason, analysis=compared.analysis)
+        self._keep(differing=differing_rows(compared.differing), reason=compared.reason, analysis=compared.analysis)
+        suspicions = await self._suspicions(sql) if compared.verdict == "fail" else ()
+        self._keep(warnings=(*compared.warnings, *suspicions))
+
+    async def _suspicions(self, sql: str) -> tuple[str, ...]:
+        """Return what may be wrong with the ground truth itself, which is asked once where an answer fails."""
+        database = self._task.database
+
+        async def look() -> tuple[str, ...]:
+            from reeval.run.data.audit import audit
+
+            async with database.snapshot() as snapshot:
+                return await audit(sql, snapshot, dialect=database.kind)
+
+        try:
+            return await database.once("audit", sql, look)
+        except Exception:  # noqa: BLE001 - a doubt that cannot be looked into changes nothing of the verdict
+            return ()
 
     async def _both(self, sql: str, found: str) -> tuple[ResultTable | QueryError, ResultTable | QueryError]:
         """Return what both queries give on one state of the database; where the first fails, the second is not run."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 from collections.abc import AsyncIterator, Callable, Coroutine, Mapping
 from contextlib import asynccontextmanager
 from contextvars import Context
@@ -22,7 +23,7 @@ __all__ = ["AT_ONCE", "RunDatabase"]
 
 T = TypeVar("T")
 
-AT_ONCE = 4
+AT_ONCE = max(2, min(8, os.cpu_count() or 2))
 """Questions that are graded at once: each holds two whole results in memory."""
 OPENING = 60.0
 """Seconds that opening may take."""
@@ -54,6 +55,11 @@ class RunDatabase:
             await asyncio.gather(*self._once.values(), return_exceptions=True)
             if self._keeper is not None:
                 await self._keeper.close()
+
+    @property
+    def kind(self) -> str:
+        """Which of the kinds of databases it is."""
+        return self._planned.kind if self._planned else ""
 
     @property
     def grading(self) -> anyio.CapacityLimiter:

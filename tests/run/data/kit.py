@@ -131,7 +131,7 @@ class DataStage:
             harnesses={id: PlannedHarness(id=id, kind=id) for id in stage.harnesses},
             sandboxes={"plain": PlannedSandbox(id="plain", kind="plain", isolated=False)},
             environments={},
-            database=PlannedDatabase(kind="known", url="known:"),
+            database=PlannedDatabase(kind="duckdb", url="duckdb:known"),
             max_concurrent=stage.max_concurrent,
         )
 
@@ -140,9 +140,9 @@ class DataStage:
         kinds = {
             name: _with_schema(kind) if self.needs_schema else kind for name, kind in tools.catalog.harnesses.items()
         }
-        known = DatabaseKind(name="known", schemes=("known",), open=self.database.open)
+        known = DatabaseKind(name="duckdb", schemes=("duckdb",), open=self.database.open)
         catalog = type(tools.catalog)(
-            harnesses=kinds, sandboxes=tools.catalog.sandboxes, models=tools.catalog.models, databases={"known": known}
+            harnesses=kinds, sandboxes=tools.catalog.sandboxes, models=tools.catalog.models, databases={"duckdb": known}
         )
         anyio.run(run_plan, self.plan(), replace(tools, catalog=catalog))
         return self.stage.recorder.records

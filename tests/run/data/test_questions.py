@@ -247,3 +247,19 @@ def test_long_queries_and_results_are_bounded_in_the_record(data: DataStage) -> 
     assert found.truth is not None
     assert found.truth.row_count == 500
     assert sum(len(str(cell)) for row in found.truth.rows for cell in row) < 10_000
+
+
+def test_a_doubt_about_the_truth_stands_beside_a_fail_and_is_looked_into_once(data: DataStage) -> None:
+    data.database.results[TRUTH] = table(("north", 10), ("north", 10))
+    data.runs = 3
+    for record in answering(data, table(("north", 11), ("north", 11))).run():
+        assert isinstance(record.data, list)
+        assert record.outcome is Outcome.FAIL
+        assert any("row" in warning for warning in record.data[0].warnings)
+    audits = [asked for asked in data.database.asked if len(asked) > 1 and ANSWER not in asked]
+    assert len(audits) == 1
+
+
+def test_a_pass_asks_the_database_nothing_more(data: DataStage) -> None:
+    answering(data, GOLD).record()
+    assert len(data.database.asked) == 2
