@@ -16,7 +16,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-__all__ = ["CACHE", "SETUPS", "UNFINISHED", "Held", "claim", "hold", "making", "put", "take_down"]
+__all__ = ["CACHE", "SETUPS", "UNFINISHED", "Held", "claim", "hold", "making", "note_size", "put", "size", "take_down"]
 
 CACHE = Path(".reeval", "cache")
 """Where a project keeps what is made once, from its root."""
@@ -25,6 +25,8 @@ SETUPS = "setups"
 UNFINISHED = ".building-"
 """What the name of a directory starts with while it is made, or removed."""
 _LOCK = ".lock-"
+_SIZE = "size"
+"""File of a directory that will not change, beside what is in it: its bytes, so that nobody walks through it again."""
 
 
 class Held:
@@ -96,6 +98,19 @@ def put(building: Path, place: Path) -> None:
             raise
 
 
+def note_size(building: Path) -> None:
+    """Write down how much is in a directory that will not change."""
+    (building / _SIZE).write_text(str(_walked(building)))
+
+
+def size(directory: Path) -> int:
+    """Return how many bytes the files in a directory have."""
+    try:
+        return int((directory / _SIZE).read_text())
+    except (OSError, ValueError):
+        return _walked(directory)
+
+
 def claim(place: Path) -> Held | None:
     """Be the only one who makes what goes to ``place``, as long as the claim is held; None when another one is."""
     place.parent.mkdir(parents=True, exist_ok=True)
@@ -103,6 +118,13 @@ def claim(place: Path) -> Held | None:
     descriptor = os.open(place.with_name(f"{_LOCK}{place.name}"), os.O_RDWR | os.O_CREAT, 0o644)
     held = Held(descriptor)
     return held if _lock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB) else None
+
+
+def _walked(top: Path) -> int:
+    total = 0
+    for directory, _, files in os.walk(top):
+        total += sum(os.lstat(f"{directory}{os.sep}{name}").st_size for name in files)
+    return total
 
 
 def _lock(descriptor: int, how: int) -> bool:

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import os
 import shutil
 import time
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
-from reeval.environments.prepare import SIZE, TREES
+from reeval.environments.prepare import TREES
 from reeval.environments.sources.checkout import SOURCES
 from reeval.environments.sources.mirror import MIRRORS
-from reeval.shelf import SETUPS, UNFINISHED, take_down
+from reeval.shelf import SETUPS, UNFINISHED, size, take_down
 
 __all__ = ["DAY", "CachedTree", "limited", "removable", "remove_trees", "trees"]
 
@@ -95,17 +94,6 @@ def _on_shelf(shelf: Path) -> list[Path]:
 
 def _cached(path: Path) -> CachedTree | None:
     try:
-        return CachedTree(path=path, bytes=_size(path), used=path.stat().st_mtime)
+        return CachedTree(path=path, bytes=size(path), used=path.stat().st_mtime)
     except FileNotFoundError:
         return None
-
-
-def _size(top: Path) -> int:
-    try:
-        return int((top / SIZE).read_text())
-    except (OSError, ValueError):
-        pass
-    total = 0
-    for directory, _, files in os.walk(top):
-        total += sum(os.lstat(os.path.join(directory, name)).st_size for name in files)  # noqa: PTH118 - many paths
-    return total

@@ -15,14 +15,12 @@ from reeval.environments.sources.directory import Sources
 from reeval.environments.sources.history import add_history
 from reeval.errors import InfrastructureError, Phase
 from reeval.schema.environment import Environment, Layout, PreparedTree
-from reeval.shelf import hold, making, put
+from reeval.shelf import hold, making, note_size, put
 
-__all__ = ["SIZE", "TREES", "prepare"]
+__all__ = ["TREES", "prepare"]
 
 TREES = "trees"
 """Folder of the cache that holds the trees."""
-SIZE = "size"
-"""File of a tree beside what is in it: the bytes of that, so that nobody has to walk through it."""
 
 _ALGORITHM = b"reeval tree 1"
 """Part of every digest: a change of what goes into a tree must not reuse old ones."""
@@ -81,8 +79,7 @@ def _build(listing: Contents, trees: Path, owner: str) -> str:
         digest = _digest(listing, written)
         if listing.history:
             add_history(building / WORKSPACE, owner)
-        total = sum(os.lstat(f"{building}{os.sep}{path}").st_size for path in written)
-        (building / SIZE).write_text(str(total))
+        note_size(building)
         put(building, trees / digest)
     return digest
 

@@ -4,15 +4,19 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from reeval.errors import InfrastructureError, Phase, PlanError
 from reeval.protocols import HarnessKind, Sandbox, SandboxRequest
 from reeval.sandboxes.options import Isolation as Wanted
-from reeval.sandboxes.options import parse_options
+from reeval.sandboxes.options import LocalOptions, parse_options
 from reeval.schema.environment import Egress
 from reeval.schema.plan import PlannedSandbox
+
+if TYPE_CHECKING:
+    from reeval.sandboxes.setups import KeptSetup
 
 __all__ = ["KIND", "LocalSandboxKind"]
 
@@ -24,7 +28,7 @@ class LocalSandboxKind:
 
     name = "local"
 
-    def plan(self, id: str, options: Mapping[str, Any], harness: HarnessKind, root: Path) -> PlannedSandbox:
+    def plan(self, id: str, options: Mapping[str, Any], harness: HarnessKind, root: Path) -> PlannedSandbox:  # noqa: ARG002 - implements the seam
         """Resolve a ``[sandbox.NAME]`` table for a harness; raise ``PlanError`` when this machine cannot."""
         parsed = parse_options(options, f"[sandbox.{id}]")
         for path in parsed.read_only:
@@ -63,8 +67,8 @@ class LocalSandboxKind:
         return f"{plain} ({problem() or 'bubblewrap works by now'})"
 
     async def prepare(self, request: SandboxRequest) -> object:
-        """Make what attempts share: nothing, as the prepared tree is on this machine already."""
-        return None
+        """Run cached setup steps, unless what they leave is kept already, and return what holds it."""
+        return await _kept(request)
 
     @asynccontextmanager
     async def open(self, request: SandboxRequest) -> AsyncIterator[Sandbox]:
@@ -73,9 +77,9 @@ class LocalSandboxKind:
 
         if reason := self.refuse(request.sandbox, request.egress):
             raise InfrastructureError(Phase.SANDBOX, reason)
-        async with opened(
-            request, parse_options(request.sandbox.options, f"[sandbox.{request.sandbox.id}]")
-        ) as sandbox:
+        kept = await _kept(request)
+        placed = replace(request, tree=kept.tree) if kept else request
+        async with opened(placed, _options(request)) as sandbox:
             yield sandbox
 
     async def sweep(self, root: Path) -> list[str]:
@@ -101,3 +105,15 @@ class LocalSandboxKind:
 
 
 KIND = LocalSandboxKind()
+
+
+async def _kept(request: SandboxRequest) -> KeptSetup | None:
+    if not request.cached:
+        return None
+    from reeval.sandboxes.setups import kept_setup
+
+    return await kept_setup(request, _options(request))
+
+
+def _options(request: SandboxRequest) -> LocalOptions:
+    return parse_options(request.sandbox.options, f"[sandbox.{request.sandbox.id}]")

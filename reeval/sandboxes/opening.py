@@ -19,7 +19,7 @@ from reeval.sandboxes.options import LocalOptions
 from reeval.sandboxes.started import LocalSandbox, Place
 from reeval.schema.environment import PreparedTree
 
-__all__ = ["opened"]
+__all__ = ["copy_into", "opened", "started"]
 
 
 @asynccontextmanager
@@ -27,7 +27,7 @@ async def opened(request: SandboxRequest, options: LocalOptions) -> AsyncIterato
     """Give a started sandbox; raise ``InfrastructureError`` when it does not start."""
     directory = create(request.run_id, request.root, keep=request.keep)
     try:
-        async with _started(directory, request, options) as sandbox:
+        async with started(directory, request, options) as sandbox:
             yield sandbox
     finally:
         if request.keep:
@@ -38,9 +38,10 @@ async def opened(request: SandboxRequest, options: LocalOptions) -> AsyncIterato
 
 
 @asynccontextmanager
-async def _started(
+async def started(
     directory: AttemptDirectory, request: SandboxRequest, options: LocalOptions
 ) -> AsyncIterator[LocalSandbox]:
+    """Give a sandbox in an attempt's directory, which stays when everything in it has ended."""
     prepared = await _placed(request.tree, directory)
     isolation = await _isolation(directory, request, options) if request.sandbox.isolated else None
     place = Place(
@@ -80,11 +81,11 @@ async def _placed(tree: PreparedTree | None, directory: AttemptDirectory) -> Pat
         return None
     for source, target in ((tree.workspace, directory.workspace), (tree.home, directory.home)):
         if source is not None:
-            await to_thread.run_sync(_copy, source, target)
+            await to_thread.run_sync(copy_into, source, target)
     return None if tree.workspace is None else Path(tree.workspace)
 
 
-def _copy(source: str, target: str) -> None:
+def copy_into(source: str, target: str) -> None:
     """Copy what is in a directory, with modes and links. The system's own tool is faster than Python by far."""
     _run("cp", "-pPR", f"{source}/.", target)
     if os.geteuid() == 0 and os.stat(source).st_uid != 0:  # noqa: PTH116 - beside os.geteuid

@@ -140,6 +140,7 @@ SANDBOX_KEYS = {"kind", *(option.name for option in fields(LocalOptions))}
         ("`[profile.NAME]`", 1, keys_of(field(FORM, "profile", "limit"))),
         ("`[profile.NAME]`", 2, keys_of(field(FORM, "profile", "select"))),
         ("`[history]`", 0, keys_of(field(FORM, "history"))),
+        ("`[cache]`", 0, keys_of(field(FORM, "cache"))),
         ("`[analysis]`", 0, keys_of(field(FORM, "analysis"))),
     ],
 )

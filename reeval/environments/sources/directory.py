@@ -10,7 +10,7 @@ from reeval.environments.sources.git import located
 from reeval.environments.sources.mirror import mirrored
 from reeval.environments.sources.resolve import resolve
 from reeval.schema.environment import source_key
-from reeval.shelf import Held, hold, making, put
+from reeval.shelf import Held, hold, making, note_size, put
 
 __all__ = ["Sources"]
 
@@ -55,6 +55,7 @@ class Sources:
             self._fetching(source_key(url, ref))
             with mirrored(url, commit, self.root, self._cache, owner) as mirror, making(place.parent) as building:
                 write_folder(mirror, commit, folder, building, owner)
+                note_size(building)
                 put(building, place)
             held = hold(place)
         self._held.append(held)

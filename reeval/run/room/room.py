@@ -7,24 +7,21 @@ from contextlib import AbstractAsyncContextManager, AsyncExitStack, ExitStack, a
 from time import monotonic
 from typing import Any, TypeVar
 
-import anyio
 import msgspec
 
 from reeval.backends import ModelReply, ModelRequest
-from reeval.errors import InfrastructureError, Phase
+from reeval.errors import Phase
 from reeval.protocols import Harness, Sandbox, SandboxKind, SandboxRequest, Session, Snapshot
 from reeval.run.room.clock import Clock
 from reeval.run.room.keeper import Keeper
 from reeval.run.room.variables import Variables, filled_in, values_for
+from reeval.sandboxes.steps import run_step
 from reeval.schema.environment import McpServer, SetupStep
 from reeval.schema.plan import PlannedHarness
 
 __all__ = ["AttemptRoom", "RoomRequest"]
 
 T = TypeVar("T")
-
-TAIL = 4000
-"""Characters of a failed setup step's output that are kept."""
 
 
 class RoomRequest(msgspec.Struct, frozen=True, kw_only=True):
@@ -130,7 +127,7 @@ class AttemptRoom:
                 clock.stop()  # Setup steps have limits of their own.
                 env = values_for("setup", request.variables, request.host) if request.setup else {}
                 for step in request.setup:
-                    await _set_up(sandbox, step, env)
+                    await run_step(sandbox, step, env)
                 if self.agent_acts:
                     self.first_look = await sandbox.snapshot()
             self.start_duration = monotonic() - began
@@ -151,15 +148,3 @@ class AttemptRoom:
             if self._session is not None and self._session.clock is not own:
                 stack.enter_context(self._session.clock.paused())
             yield
-
-
-async def _set_up(sandbox: Sandbox, step: SetupStep, env: Mapping[str, str]) -> None:
-    result = None
-    with anyio.move_on_after(step.timeout):
-        result = await sandbox.exec(step.run, env=env)
-    if result is None:
-        reason = f"the setup step {step.run!r} took longer than its {step.timeout:g} s"
-        raise InfrastructureError(Phase.SETUP, reason)
-    if not result.ok:
-        reason = f"the setup step {step.run!r} exited with {result.exit_code}"
-        raise InfrastructureError(Phase.SETUP, reason, detail=f"{result.stdout}\n{result.stderr}".strip()[-TAIL:])
