@@ -56,6 +56,7 @@ if TYPE_CHECKING:
     from reeval.grade.matches import validates as validates
     from reeval.grade.measures import measures as measures
     from reeval.grade.measures import similarity as similarity
+    from reeval.grade.rows.match import same_rows as same_rows
     from reeval.schema.environment import Environment as Environment
     from reeval.schema.spec import Question as Question
     from reeval.schema.transcript import CommandResult as CommandResult
@@ -113,6 +114,7 @@ _HOMES = {
     "pattern": "reeval.grade.matches",
     "questions": "reeval.declare.words.compares",
     "ran_command": "reeval.grade.agent_matches",
+    "same_rows": "reeval.grade.rows.match",
     "satisfies": "reeval.grade.matches",
     "searched_for": "reeval.grade.agent_matches",
     "secret": "reeval.declare.words.environments",
@@ -172,6 +174,7 @@ __all__ = [
     "pattern",
     "questions",
     "ran_command",
+    "same_rows",
     "satisfies",
     "searched_for",
     "secret",

@@ -42,7 +42,7 @@ def test_type_checkers_see_the_same_names() -> None:
 def test_a_name_that_is_not_there_is_an_ordinary_error() -> None:
     with pytest.raises(AttributeError, match="module 'reeval' has no attribute 'evaluat'"):
         reeval.evaluat  # noqa: B018 - the access is what is tested
-    assert not hasattr(reeval, "same_rows")
+    assert not hasattr(reeval, "same_columns")
 
 
 def test_an_eval_file_without_a_runner_loads_no_engine() -> None:
