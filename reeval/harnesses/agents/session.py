@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import anyio
 from msgspec.structs import replace
 
-from reeval.errors import InfrastructureError, Phase
+from reeval.errors import InfrastructureError, Phase, UsageError
 from reeval.harnesses.agents.agent import Agent, AgentFile, Call, Ending, Invocation
 from reeval.harnesses.agents.answer import AgentAnswer
 from reeval.harnesses.agents.options import AgentOptions
@@ -129,6 +129,9 @@ class AgentSession:
     async def send(self, prompt: str) -> Turn:
         """Run the program with a prompt and make a turn of what it printed."""
         harness, translator = self._harness, self._translator
+        if self._turns and not harness.agent.resumes:
+            reason = f"{harness.agent.name} cannot go on with a conversation; send it everything in one prompt"
+            raise UsageError(f"{harness.owner}: {reason}, or use another agent")
         limit, first = harness.options.turn_timeout, self._turns == 0
         self._turns += 1
         translator.begin()
