@@ -24,6 +24,7 @@ from reeval.schema.record import (
     Totals,
 )
 from reeval.schema.recorded.answers import JudgmentRecord
+from reeval.schema.recorded.data import DataRecord
 from reeval.schema.transcript import Turn
 
 CREATED = 1_796_048_701_000
@@ -189,6 +190,9 @@ class Reader:
 
     def turns(self, record: AttemptRecord) -> list[Turn]:
         return list(self._part("turns", record.turns))
+
+    def data(self, record: AttemptRecord) -> list[DataRecord]:
+        return list(self._part("data", record.data))
 
     def diff(self, record: AttemptRecord) -> str:
         return str(self._part("diff", record.diff))

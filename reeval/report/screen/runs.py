@@ -20,7 +20,6 @@ _HEAD = (
     "run",
     "state",
     "result",
-    "accuracy",
     "created (UTC)",
     "target",
     "agent",
@@ -40,7 +39,7 @@ class RunRow:
     created: int
     state: str
     result: str
-    """A pass rate, ``92% (11/12)``; or ``mean 6.5, 4 of 5 complete``."""
+    """A pass rate, ``92% (11/12)``; or ``mean 6.5, 4 of 5 complete``; of data questions their accuracy."""
     accuracy: str = ""
     """Of data questions, ``80% (4/5)``; with several cells each of them. Empty: there are none."""
     target: str | None = None
@@ -81,18 +80,23 @@ def _result(record: RunRecord, cells: Sequence[CellRecord]) -> str:
         total = sum(cell.scored + cell.error for cell in cells)
         points = sum((cell.mean_score or 0.0) * cell.complete for cell in cells)
         return f"mean {number(points / complete)}, {complete} of {total} complete" if complete else "–"
-    counts = record.totals
-    return percent(counts.passed, counts.passed + counts.failed + counts.review)
+    if not record.accuracy:
+        counts = record.totals
+        return percent(counts.passed, counts.passed + counts.failed + counts.review)
+    others = [cell for planned in record.evals if planned.asks is None for cell in planned.cells]
+    answered = short_accuracy(record.accuracy)
+    rate = percent(sum(cell.passed for cell in others), sum(cell.decided for cell in others))
+    return f"{rate}, questions {answered}" if others else answered
 
 
 def run_table(rows: Sequence[RunRow], page: Page) -> list[str]:
     """Return the table, a line for each run; a narrow terminal loses columns from the right."""
     # Columns of data questions are there where a run asked some.
-    left_out = set() if any(row.accuracy for row in rows) else {_HEAD.index("accuracy"), _HEAD.index("target")}
+    left_out = set() if any(row.target for row in rows) else {_HEAD.index("target")}
     head, *texts = (
         [text for at, text in enumerate(line) if at not in left_out] for line in (_HEAD, *map(_texts, rows))
     )
-    first, *rest = table(head, texts, keep=3 if left_out else 4, cells=page.cells)
+    first, *rest = table(head, texts, keep=3, cells=page.cells)
     painted = [line.replace(row.state, page.ink.word(row.state), 1) for line, row in zip(rest, rows, strict=True)]
     return [page.ink("dim", first), *painted]
 
@@ -102,7 +106,6 @@ def _texts(row: RunRow) -> list[str]:
         row.run_id,
         row.state,
         row.result,
-        row.accuracy or "–",
         moment(row.created),
         row.target or "–",
         _names(row.harnesses),
