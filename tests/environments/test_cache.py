@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from reeval.environments.cache import DAY, CachedTree, removable, remove_trees, trees
+from reeval.environments.cache import DAY, CachedTree, limited, removable, remove_trees, trees
 from reeval.environments.prepare import TREES, prepare
 from reeval.schema.environment import Environment, Layout
-from reeval.shelf import UNFINISHED
+from reeval.shelf import SETUPS, UNFINISHED, hold, making, put
 
 NOW = 10 * DAY
 
@@ -68,3 +68,29 @@ def test_a_tree_that_was_removed_is_built_again(tmp_path: Path) -> None:
     remove_trees(tmp_path)
     assert built(tmp_path, "x", age=0) == path
     assert (path / "workspace" / "a").read_text() == "x"
+
+
+def test_what_is_not_finished_goes_after_a_day_whatever_else_does() -> None:
+    left, live = tree(f"{UNFINISHED}a", 5, 2), tree(f"{UNFINISHED}b", 5, 0)
+    assert removable([left, live], now=NOW, keep=100, unused=0) == (left,)
+
+
+def test_a_limit_takes_the_least_recently_used_and_never_what_somebody_holds(tmp_path: Path) -> None:
+    oldest, old, new = (built(tmp_path, text, age=age) for text, age in (("1234", 400), ("123", 300), ("12345", 10)))
+    held = hold(oldest)
+    assert held is not None
+    os.utime(oldest, (1, 1))
+    assert limited(tmp_path, 24) == ()
+    assert [one.path for one in limited(tmp_path, 12)] == [old]
+    assert [one.path for one in limited(tmp_path, 0)] == [new]
+    held.release()
+    assert len(limited(tmp_path, 0)) == 1
+    assert list((tmp_path / TREES).iterdir()) == []
+
+
+def test_what_setup_left_is_part_of_the_cache(tmp_path: Path) -> None:
+    with making(tmp_path / SETUPS) as building:
+        (building / "f").write_text("123")
+        put(building, tmp_path / SETUPS / "a")
+    (one,) = trees(tmp_path)
+    assert (one.bytes, one.what) == (3, "what cached setup steps left")

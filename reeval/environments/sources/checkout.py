@@ -55,7 +55,7 @@ def write_folder(repository: Path, commit: str, path: str, building: Path, owner
         # Links last: a tree that was made by hand may hold a link and files below it.
         pointers = _write_all(repository, sorted(files, key=lambda item: item.mode == _LINK), top)
     except (FileExistsError, NotADirectoryError) as error:
-        name = str(Path(error.filename).relative_to(top))
+        name = str(Path(error.filename2 or error.filename).relative_to(top))
         raise PlanError(f"{owner}: {name!r} is a file and a directory at once; it cannot be written here") from None
     (building / POINTERS).write_bytes(b"".join(os.fsencode(f"{path}\n") for path in pointers))
 
