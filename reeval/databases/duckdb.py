@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Generator, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from pathlib import Path
 from typing import Any
@@ -127,7 +127,7 @@ class _Connection:
         return isinstance(_error, duckdb.FatalException | duckdb.InternalException | duckdb.ConnectionException)
 
 
-def _rows(result: duckdb.DuckDBPyConnection) -> Iterator[Sequence[tuple[Any, ...]]]:
+def _rows(result: duckdb.DuckDBPyConnection) -> Generator[Sequence[tuple[Any, ...]]]:
     while rows := result.fetchmany(SMALL + 1):
         yield rows
 

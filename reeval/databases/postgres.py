@@ -6,7 +6,7 @@ once and its refusal remembered.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Generator, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, suppress
 from typing import TYPE_CHECKING, Any
 
@@ -65,9 +65,11 @@ class _Connection:
         self._unknown: set[str] = set()
         self._beginning: str | None = None
         self._is_set = False
+        self._is_saved = False
         for loader in plain_loaders(connection):
             connection.adapters.register_loader(*loader)
-        self._try(f"SET statement_timeout = {int(limits.seconds * 1000)}")
+        # A little more than what the run itself waits, so that there is one message for it.
+        self._try(f"SET statement_timeout = {int(limits.seconds * 1000) + 1000}")
         self._try("SET default_transaction_read_only = on")
         if connection.info.parameter_status("is_superuser") == "on":
             self._try(_READER)
@@ -83,13 +85,15 @@ class _Connection:
         query = read_query(sql, "postgres")
         refuse_reaching_out(query.statement, reads_only=self._beginning in _BEGINNINGS[:2])
         self._is_set = bool(query.settings)
-        if self._beginning is not None and _SAVE not in self._unknown and not self._try(_SAVE):
-            self._begin_anew()
+        self._save()
         for setting in query.settings:
             self._connection.execute(setting.encode())
         cursor = self._connection.cursor()
         rows = _rows(cursor, query.statement.text)
         first = next(rows, [])
+        if not first:
+            # Nothing came, not even the names of the columns. In the binary form a text is one statement, as above.
+            cursor.execute(query.statement.text.encode(), binary=True)
         columns = tuple(Column(name=one.name, type=column_type(self._connection, one)) for one in _described(cursor))
         return Found(columns=columns, rows=_from(first, rows))
 
@@ -99,8 +103,9 @@ class _Connection:
             if self._is_set:
                 self._try("RESET ALL")
             return
-        if _SAVE not in self._unknown:
+        if self._is_saved:
             self._connection.execute(_BACK)
+            self._is_saved = False
         elif failed or self._is_set:
             self._begin_anew()
 
@@ -113,6 +118,13 @@ class _Connection:
 
     def is_broken(self, _error: Exception) -> bool:
         return self._connection.closed or self._connection.broken
+
+    def _save(self) -> None:
+        if self._beginning is None or _SAVE in self._unknown:
+            return
+        self._is_saved = self._try(_SAVE)
+        if not self._is_saved:
+            self._begin_anew()
 
     def _begin_anew(self) -> None:
         self._connection.execute("ROLLBACK")
@@ -134,7 +146,7 @@ class _Connection:
         return True
 
 
-def _rows(cursor: psycopg.Cursor[Any], sql: str) -> Iterator[Sequence[tuple[Any, ...]]]:
+def _rows(cursor: psycopg.Cursor[Any], sql: str) -> Generator[Sequence[tuple[Any, ...]]]:
     """Yield rows as they come: the whole result stands nowhere, with or without cursors on the server's side."""
     rows: list[tuple[Any, ...]] = []
     # Also the protocol's own safeguard: a text that is streamed is one statement.
@@ -147,12 +159,12 @@ def _rows(cursor: psycopg.Cursor[Any], sql: str) -> Iterator[Sequence[tuple[Any,
 
 
 def _described(cursor: psycopg.Cursor[Any]) -> Sequence[Any]:
-    if cursor.description is None:
+    if not cursor.description:
         raise QueryError("the text asks nothing: it gives no columns")
     return cursor.description
 
 
-def _from(first: Sequence[Any], rest: Iterator[Sequence[Any]]) -> Iterator[Sequence[tuple[Any, ...]]]:
+def _from(first: Sequence[Any], rest: Generator[Sequence[Any]]) -> Generator[Sequence[tuple[Any, ...]]]:
     yield first
     yield from rest
 

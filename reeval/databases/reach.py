@@ -23,7 +23,7 @@ _WRITING = frozenset({"insert", "update", "delete", "merge", "truncate", "into"}
 def refuse_reaching_out(statement: Statement, *, reads_only: bool) -> None:
     """Raise ``QueryError`` for a query that names such a function.
 
-    A name with an escape could be any (``U&"\\0070g_read_file"``).
+    A name with an escape could be any of them.
     ``reads_only`` is False for a server that cannot promise to write nothing: then no word of writing may stand in it.
     """
     for word in statement.words:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Generator, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from pathlib import Path
 from typing import Any
@@ -109,7 +109,7 @@ def _allowed(action: int, first: str | None, second: str | None, _database: str 
     return sqlite3.SQLITE_DENY
 
 
-def _rows(cursor: sqlite3.Cursor) -> Iterator[Sequence[tuple[Any, ...]]]:
+def _rows(cursor: sqlite3.Cursor) -> Generator[Sequence[tuple[Any, ...]]]:
     while rows := cursor.fetchmany(_BATCH):
         yield rows
 

@@ -30,14 +30,15 @@ _WRITES = frozenset((
 _SETTINGS = frozenset({"search_path", "schema", "timezone", "time"})
 """What may be set before the query: how it reads names and shows times (``SET TIME ZONE``), nothing of its limits."""
 
-_BACKSLASHES = r"\b[eE]'(?:[^'\\]++|\\.|'')*+'"
-_DOLLARS = r"\$(?P<tag>[A-Za-z_]\w*+)?\$.*?\$(?(tag)(?P=tag))\$"
-_BRACKETS = r"\[[^\]]*+\]|`(?:[^`]++|``)*+`"
+# What is never closed goes to the end of the text, for the database to complain about: each character is read once.
+_BACKSLASHES = r"\b[eE]'(?:[^'\\]++|\\.|'')*+(?:'|\Z)"
+_DOLLARS = r"\$(?P<tag>[A-Za-z_]\w*+)?\$.*?(?:\$(?(tag)(?P=tag))\$|\Z)"
+_BRACKETS = r"\[[^\]]*+(?:\]|\Z)|`(?:[^`]++|``)*+(?:`|\Z)"
 _COMMON = r"""
     (?P<blank>\s++|--[^\n]*+)
   | (?P<comment>/\*)
-  | (?P<text>{strings} '(?:[^']++|'')*+')
-  | (?P<name>{names} "(?:[^"]++|"")*+")
+  | (?P<text>{strings} '(?:[^']++|'')*+(?:'|\Z))
+  | (?P<name>{names} "(?:[^"]++|"")*+(?:"|\Z))
   | (?P<word>[A-Za-z_][\w$]*+)
   | (?P<end>;)
   | (?P<other>.)
@@ -95,9 +96,10 @@ def read_query(sql: str, dialect: Dialect) -> Query:
     first = last.words[0] if last.words else ""
     if _is_setting(last):
         raise QueryError("the text only sets something and asks nothing")
-    if first in _WRITES:
+    queries = _QUERIES | {"pragma"} if dialect == "sqlite" else _QUERIES
+    if first in _WRITES - queries:
         raise QueryError(f"{first.upper()} is refused: the database is only read")
-    if first not in _QUERIES and not (dialect == "sqlite" and first == "pragma"):
+    if first not in queries:
         raise QueryError(f"the text is no query: it begins with {_beginning(last.text)}")
     return Query(settings=tuple(one.text for one in before), statement=last)
 

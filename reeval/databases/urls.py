@@ -25,8 +25,8 @@ _SCHEMES = {
 _FILES = ("duckdb", "sqlite")
 _VARIABLE = re.compile(r"\$\{(\w+)\}")
 _SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*):")
-_PASSWORD = re.compile(r"(?P<before>://[^/?#@:]*:)(?P<secret>[^/?#]*)(?=@)")
-"""The last ``@`` before the path ends it: people write passwords with one in them."""
+_PASSWORD = re.compile(r"(?P<before>://[^/?#@:]*:)(?P<secret>[^?#]*)(?=@)")
+"""The last ``@`` ends it: people write passwords with that, or a slash, in them."""
 _SECRET_OPTION = re.compile(r"((?:ssl)?password=)([^&#]*)", re.IGNORECASE)
 _LIKELY = {".duckdb": "duckdb", ".ddb": "duckdb", ".sqlite": "sqlite", ".sqlite3": "sqlite"}
 

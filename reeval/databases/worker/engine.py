@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -18,7 +18,7 @@ class Found:
 
     columns: tuple[Column, ...]
     """A type that only the values tell is an empty text."""
-    rows: Iterator[Sequence[tuple[Any, ...]]]
+    rows: Generator[Sequence[tuple[Any, ...]]]
     """Rows, some at a time."""
     arrow: Callable[[], Any] | None = None
     """Gives the whole result again as a ``pyarrow.RecordBatchReader``; None: it is made from the rows."""

@@ -6,6 +6,7 @@ import os
 import queue
 import sys
 import threading
+from contextlib import closing
 from dataclasses import replace
 from importlib import import_module
 from typing import BinaryIO
@@ -82,7 +83,9 @@ def _done(connection: Connection, request: Request, limits: Limits) -> ResultRow
         case "describe":
             return connection.describe()
         case "query":
-            return gathered(connection.query(request.sql), limits)
+            found = connection.query(request.sql)
+            with closing(found.rows):
+                return gathered(found, limits)
     return None
 
 
