@@ -13,6 +13,7 @@ import zipfile
 from importlib.metadata import distribution, distributions
 
 IMPORTS = {
+    "agent-client-protocol": "from acp.connection import Connection",
     "anyio": "import anyio, anyio._backends._asyncio",
     "duckdb": "import duckdb",
     "genai-prices": "import genai_prices.data_snapshot; genai_prices.data_snapshot.get_snapshot()",

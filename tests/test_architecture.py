@@ -25,6 +25,7 @@ FLOORS = {
 SAME_FLOOR_ALLOWED = {("errors", "errors"), ("prices", "usage"), ("protocols", "authoring"), ("protocols", "backends")}
 
 HOMES = {
+    "acp": ("reeval/harnesses/acp_client/",),
     "docker": ("reeval/sandboxes/docker",),
     "requests": ("reeval/sandboxes/docker",),
     "urllib3": ("reeval/sandboxes/docker",),

@@ -8,6 +8,7 @@ __all__ = ["KINDS"]
 
 KINDS: KindsByModule[HarnessKind] = KindsByModule(
     {
+        "acp": "reeval.harnesses.acp",
         "claude-code": "reeval.harnesses.claude_code",
         "codex": "reeval.harnesses.codex",
         "command": "reeval.harnesses.command",

@@ -30,6 +30,13 @@ class PlainProcess:
             while True:
                 yield await self.process.stdout.receive()
 
+    async def send(self, data: bytes) -> None:
+        assert self.process.stdin is not None
+        try:
+            await self.process.stdin.send(data)
+        except (anyio.BrokenResourceError, anyio.ClosedResourceError) as error:
+            raise BrokenPipeError from error
+
     def stderr_text(self) -> str:
         return self.errors.read_text(errors="replace")
 
@@ -79,17 +86,17 @@ class PlainSandbox:
 
     @asynccontextmanager
     async def start(
-        self, command: Any, *, env: Mapping[str, str] | None = None, stdin: bytes | None = None
+        self, command: Any, *, env: Mapping[str, str] | None = None, stdin: Any = None
     ) -> AsyncIterator[PlainProcess]:
         given = self.top / "stdin"
-        given.write_bytes(stdin or b"")
+        given.write_bytes(b"" if stdin == "open" else stdin or b"")
         errors = self.top / "stderr"
         with given.open("rb") as source, errors.open("wb") as err:
             process = await anyio.open_process(
                 command,
                 cwd=self.workspace,
                 env={**ENV, "HOME": str(self.home), **(env or {})},
-                stdin=source,
+                stdin=subprocess.PIPE if stdin == "open" else source,
                 stderr=err,
                 start_new_session=True,
             )

@@ -1,0 +1,1 @@
+"""How is an agent spoken to over the Agent Client Protocol?"""
