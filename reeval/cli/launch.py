@@ -23,6 +23,7 @@ from reeval.secrets import Masker, keys_at_hand
 from reeval.shelf import CACHE
 
 if TYPE_CHECKING:
+    from reeval.cli.detach import Began
     from reeval.record.store import RunDirectory
     from reeval.record.writer import RunWriter
     from reeval.report.live.plain import Verbosity
@@ -31,7 +32,7 @@ if TYPE_CHECKING:
     from reeval.schema.plan import Plan, Selection
     from reeval.schema.record import RunRecord
 
-__all__ = ["Request", "dry_run_of", "launch", "refuse_selection", "resume_run"]
+__all__ = ["Request", "Retry", "carry_out", "dry_run_of", "launch", "refuse_selection", "resume_run"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -46,6 +47,19 @@ class Request:
     junit: Path | None = None
     versus: Wanted = field(default_factory=Wanted)
     verbosity: Verbosity = "normal"
+    detach: bool = False
+    began: Began | None = None
+    """Called with the run's directory before anything is printed; None: the run stays in the foreground."""
+
+
+@dataclass(frozen=True)
+class Retry:
+    """Which run to go on with."""
+
+    ref: str | None = None
+    """None: a new one begins."""
+    errors: bool = False
+    """What ended as error runs again."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -90,6 +104,21 @@ def launch(project: Project, selection: Selection, request: Request) -> ExitCode
         plan = pinned(plan, project)
         with project.store.create(masker) as writer:
             return _run(on, _Job(plan=plan, writer=writer, masker=masker, against=earlier), request)
+
+
+def carry_out(project: Project, selection: Selection, request: Request, *, dry_run: bool, retry: Retry) -> ExitCode:
+    """Do what the flags of ``reeval run`` ask for: show a plan, go on with a run, or begin one."""
+    if retry.ref:
+        refuse_selection(selection, dry_run=dry_run)
+    if request.detach:
+        if dry_run or request.debug:
+            raise UsageError("--detach runs in the background; leave out --dry-run and --debug")
+        from reeval.cli.detach import detach
+
+        request = replace(request, began=detach())
+    if retry.ref:
+        return resume_run(project, request, retry.ref, errors=retry.errors)
+    return dry_run_of(project, selection, request) if dry_run else launch(project, selection, request)
 
 
 def refuse_selection(selection: Selection, *, dry_run: bool) -> None:
@@ -196,6 +225,8 @@ def _run(project: Project, job: _Job, request: Request) -> ExitCode:
     from reeval.schema.record import RunEnd
 
     run = RunDirectory(job.writer.directory)
+    if request.began:
+        request.began(run.path)
     start = run_start(job.plan, project.root, project.store.root, run_id=run.id, masker=job.masker)
     job.writer.start(start)
     reporter = make_reporter(

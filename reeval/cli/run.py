@@ -46,6 +46,9 @@ Branch = Annotated[
 VsBranch = Annotated[
     str | None, typer.Option("--vs-branch", metavar="NAME", help="Compare data questions with this branch.")
 ]
+Detach = Annotated[
+    bool, typer.Option("--detach", help="Run in the background, and print the run's id as soon as it has begun.")
+]
 Json = Annotated[bool, typer.Option("--json", help="Events as JSON, one object a line (dry run: the plan).")]
 Junit = Annotated[Path | None, typer.Option("--junit", metavar="FILE", help="Also write JUnit XML.")]
 KeepSandbox = Annotated[bool, typer.Option("--keep-sandbox", help="Leave each sandbox behind and say where it is.")]
@@ -74,6 +77,7 @@ def run(
     fail_on: FailOn = None,
     branch: Branch = None,
     vs_branch: VsBranch = None,
+    detach: Detach = False,
     as_json: Json = False,
     junit: Junit = None,
     keep_sandbox: KeepSandbox = False,
@@ -91,27 +95,25 @@ def run(
     reeval run --resume                          go on where the last run stopped
     reeval run --vs last --fail-on worse         compare with the run before, and fail when it got worse
     """
-    from reeval.cli.launch import Request, dry_run_of, launch, refuse_selection, resume_run
+    from reeval.cli.launch import Request, Retry, carry_out
     from reeval.cli.project import open_project
     from reeval.cli.select import typed_selection
 
     project = open_project()
-    most = 1 if fail_fast else max_failures
     request = Request(
         max_concurrent=max_concurrent,
-        max_failures=most,
+        max_failures=1 if fail_fast else max_failures,
         keep_sandbox=keep_sandbox,
         debug=debug,
         as_json=as_json,
         junit=junit,
-        versus=Wanted(ref=vs, fail_on=fail_on, stops=most is not None),
+        versus=Wanted(ref=vs, fail_on=fail_on, stops=fail_fast or max_failures is not None),
+        detach=detach,
         verbosity="quiet" if quiet else "verbose" if verbose else "normal",
     )
     selection = typed_selection(
         project, paths, tag, harness, last_failed, keyword=keyword, kind=kind, runs=runs, profile=profile
     )
     selection = replace(selection, branch=branch, vs_branch=vs_branch)
-    if ref := resume or retry_errors:
-        refuse_selection(selection, dry_run=dry_run)
-        raise typer.Exit(resume_run(project, request, ref, errors=bool(retry_errors)))
-    raise typer.Exit(dry_run_of(project, selection, request) if dry_run else launch(project, selection, request))
+    retry = Retry(resume or retry_errors, errors=bool(retry_errors))
+    raise typer.Exit(carry_out(project, selection, request, dry_run=dry_run, retry=retry))

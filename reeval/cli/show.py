@@ -22,11 +22,16 @@ Ref = Annotated[
     typer.Argument(metavar="RUN|ATTEMPT", help="A run (last, an id or its beginning, a directory) or EVAL@ATTEMPT."),
 ]
 Run = Annotated[str | None, typer.Option("--run", metavar="RUN", help="The run of the attempt; default the last.")]
+Follow = Annotated[
+    bool, typer.Option("--follow", "-f", help="Print what a run in the background prints, until its end.")
+]
 Full = Annotated[bool, typer.Option("--full", help="Shorten nothing: whole messages, outputs, diffs and logs.")]
 
 
 @guarded
-def show(ref: Ref = None, run: Run = None, vs: Vs = None, plot: Plot = False, full: Full = False) -> None:
+def show(
+    ref: Ref = None, run: Run = None, vs: Vs = None, plot: Plot = False, follow: Follow = False, full: Full = False
+) -> None:
     """Show a run's last screen, a run against an earlier one, or one attempt: turns, checks, diff, log.
 
     \b
@@ -36,6 +41,7 @@ def show(ref: Ref = None, run: Run = None, vs: Vs = None, plot: Plot = False, fu
     reeval show "greets@#1" --run 20261130                           any part that names only one will do
     reeval show --vs last                                            the last run against the one before
     reeval show --plot                                               the last run's lifts, drawn
+    reeval show last --follow                                        a run in the background, until its end
     """
     from reeval.cli.records import open_store
 
@@ -43,12 +49,20 @@ def show(ref: Ref = None, run: Run = None, vs: Vs = None, plot: Plot = False, fu
     found = None if ref is None or run is not None or "@" in ref else _as_run(store, ref)
     if found is not None or ref is None:
         directory = found or store.find(run or "last")
+        if follow and _followed(directory):
+            return
         print_lines(_whole_run(store, directory, vs, plot=plot, full=full))
-    elif vs is not None or plot:
-        option = "--plot draws" if vs is None else "--vs compares"
+    elif vs is not None or plot or follow:
+        option = "--vs compares" if vs is not None else "--plot draws" if plot else "--follow watches"
         raise UsageError(f"{option} whole runs, and {ref!r} is no run; `reeval runs` lists them")
     else:
         print_lines(_attempt_lines(store.find(run or "last"), ref, full=full))
+
+
+def _followed(directory: RunDirectory) -> bool:
+    from reeval.cli.detach import follow
+
+    return follow(directory)
 
 
 def _as_run(store: RunStore, ref: str) -> RunDirectory | None:

@@ -130,7 +130,7 @@ def test_gold_warns_of_what_is_suspicious_beside_what_is_right(here: Path) -> No
     first, second, end = done.stdout.splitlines()[-3:]
     assert first.startswith("warning: agents/eval_questions/people.yml:4: people/top: LIMIT 1 cuts a tie")
     assert second.startswith("warning: agents/eval_questions/people.yml:5: people/none: The ground truth does not run: ")
-    assert end == "4 evals, 4 attempts in 2 files: nothing is wrong, but 2 ground truths should be looked at"
+    assert end == "5 evals, 5 attempts in 2 files: nothing is wrong, but 2 ground truths should be looked at"
     data = json.loads(reeval("check", "agents", "--gold", "--json").stdout)
     assert [row["id"] for row in data["gold"]] == ["people/top", "people/none"]
     assert "gold" not in json.loads(reeval("check", "agents", "--json").stdout)

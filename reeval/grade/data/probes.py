@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from sqlglot import exp
 
-__all__ = ["LimitProbe", "distinct_count", "limit_probe", "shuffled"]
+__all__ = ["LimitProbe", "distinct_count", "limit_probe", "turned_around"]
 
 _LONGEST = 100_000
 """Characters of SQL that are parsed."""
@@ -59,8 +59,11 @@ def limit_probe(sql: str, dialect: str) -> LimitProbe | None:
     return LimitProbe(sql=parsed.written(probe), limit=count, keys=tuple(keys), added=len(added))
 
 
-def shuffled(sql: str, dialect: str) -> str | None:
-    """Return the query over tables whose rows come in a random order; None when it reads none, or cannot be read."""
+def turned_around(sql: str, dialect: str) -> str | None:
+    """Return the query over tables whose rows come in the opposite order; None when it reads none, or cannot be read.
+
+    A random order would say something else each time.
+    """
     from sqlglot import exp
 
     parsed = _parsed(sql, dialect)
@@ -74,7 +77,8 @@ def shuffled(sql: str, dialect: str) -> str | None:
         stored = table.copy()
         stored.set("alias", None)
         stored.set("joins", None)
-        order = exp.Order(expressions=[exp.Ordered(this=exp.func("RANDOM"))])
+        number = exp.Window(this=exp.RowNumber())
+        order = exp.Order(expressions=[exp.Ordered(this=number, desc=True)])
         inside = exp.Select(expressions=[exp.Star()]).from_(stored)
         inside.set("order", order)
         replaced = inside.subquery(name)
