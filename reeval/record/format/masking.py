@@ -157,6 +157,8 @@ def _is_anything(kind: inspect.Type) -> bool:
         return isinstance(kind.value_type, inspect.AnyType)
     if isinstance(kind, inspect.VarTupleType):
         return _is_anything(kind.item_type)
+    if isinstance(kind, inspect.TupleType):
+        return any(map(_is_anything, kind.item_types))
     return isinstance(kind, inspect.AnyType)
 
 
