@@ -161,6 +161,7 @@ AGENT = Agent(
     invoke=invoke,
     translator=Translator,
     layout=Layout(),
+    reads=frozenset(),
     keys=KEYS,
     hosts=HOSTS,
     base_urls=("OPENAI_API_BASE",),

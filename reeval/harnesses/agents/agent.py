@@ -111,6 +111,8 @@ class Agent:
     """Takes the path of the workspace, so that paths of edits are relative to it, and the names of the MCP servers, so
     that a name such as ``demo_lookup`` can be told to be one of their tools."""
     layout: Layout
+    reads: frozenset[Literal["rules", "skills"]] = frozenset({"rules", "skills"})
+    """Which of an environment's it reads on its own."""
     keys: tuple[str, ...]
     """Variables that log it in, any of them; the first is the one that a key is handed over in."""
     hosts: tuple[str, ...]
