@@ -180,8 +180,10 @@ def _used(stats: Any) -> Iterator[StreamEvent]:
 
 
 def _failed(message: str) -> Failed:
+    # It appends advice for people, of which a word such as "quota" says nothing about this error.
+    told = message.partition("]\n")[0].removeprefix("[API Error: ").removesuffix("]")
     # An answer without text is what the model said; nothing failed on the way.
-    return failure(message, agent="empty response" in message)
+    return failure(told, agent="empty response" in told)
 
 
 AGENT = Agent(

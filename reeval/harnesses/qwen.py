@@ -151,8 +151,10 @@ class Translator(JsonTranslator):
             return
         self._held = (self._held or "").removesuffix(error)
         yield from self._flushed()
+        # It appends advice for people, of which a word such as "quota" says nothing about this error.
+        told = error.partition("]\n")[0].removeprefix("[API Error: ").removesuffix("]")
         # An answer without text is what the model said; nothing failed on the way.
-        yield failure(error or str(found.get("subtype")), agent="empty response" in error)
+        yield failure(told or str(found.get("subtype")), agent="empty response" in told)
         yield Done()
 
     def end(self, ending: Ending) -> Iterator[StreamEvent | str]:

@@ -16,7 +16,7 @@ LINE_LIMIT = 64 << 20
 """Bytes of an event: one with a tool's output of 20 MB is read, and the output cut."""
 _PASSING = re.compile(
     r"\b(429|5\d\d)\b|rate.?limit|overload|capacity|unavailable|too many requests|"
-    r"connect|network|timed? ?out|disconnect|socket|ECONN|reset",
+    r"connect|network|timed? ?out|disconnect|socket|ECONN|reset|fetch failed|terminated|stream ended",
     re.IGNORECASE,
 )
 _LASTING = re.compile(r"\b40[0134]\b|quota|billing|credit|unauthori|invalid.{0,10}key|log ?in", re.IGNORECASE)
