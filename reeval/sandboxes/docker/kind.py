@@ -34,7 +34,7 @@ class DockerSandboxKind:
         self._engine: Engine | None = None
         self._images: dict[Hashable, PreparedImage] = {}
 
-    def plan(self, id: str, options: Mapping[str, Any], harness: HarnessKind, root: Path) -> PlannedSandbox:
+    def plan(self, id: str, options: Mapping[str, Any], harness: HarnessKind, root: Path) -> PlannedSandbox:  # noqa: ARG002 - implements the seam
         """Resolve a ``[sandbox.NAME]`` table; raise ``PlanError`` when no engine answers or the image is missing."""
         if "pinned" in options:
             raise PlanError(f"[sandbox.{id}]: pinned is written by the plan; drop it")
@@ -48,7 +48,7 @@ class DockerSandboxKind:
             options={key: value for key, value in options.items() if key not in _FIELDS} | self._pin(id, parsed, root),
         )
 
-    def refuse(self, sandbox: PlannedSandbox, egress: Egress | None) -> str | None:
+    def refuse(self, sandbox: PlannedSandbox, egress: Egress | None) -> str | None:  # noqa: ARG002 - implements the seam
         """Say why this sandbox cannot hold a policy; None when it can."""
         if egress is not None and egress.mode == "allow":
             return 'a docker sandbox cannot allow single hosts; use egress = "deny-all" or "allow-all"'

@@ -1,4 +1,4 @@
-"""How is what a run makes in an engine marked, so that what a killed one left is found and a live one's never touched?"""
+"""How is what a run makes in an engine marked? What a killed run left is found by it, a live one's never touched."""
 
 from __future__ import annotations
 

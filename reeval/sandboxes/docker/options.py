@@ -46,7 +46,7 @@ class DockerOptions:
     processes: int = 4096
     """Processes and threads at once."""
     disk: int | None = None
-    """Bytes a container may write, where the engine's storage can limit that (overlay2 on XFS with pquota); None: any."""
+    """Bytes a container may write, where the engine's storage can limit it (overlay2 on XFS with pquota); None: any."""
     workdir: str = "/workspace"
     """The workspace's path."""
     output_limit: int = 1024 * 1024
@@ -75,12 +75,10 @@ def parse_options(table: Mapping[str, Any], owner: str) -> DockerOptions:
 
 
 def _contradiction(given: Mapping[str, Any]) -> str | None:
-    if ("image" in given) == ("dockerfile" in given):
-        both = "image" in given
-        what = (
-            "has an image and a dockerfile; drop one" if both else 'needs an image, such as image = "python:3.13-slim"'
-        )
-        return what if both else f"{what}, or a dockerfile"
+    if "image" in given and "dockerfile" in given:
+        return "it has an image and a dockerfile; drop one"
+    if "image" not in given and "dockerfile" not in given:
+        return 'it needs an image, such as image = "python:3.13-slim", or a dockerfile'
     if "context" in given and "dockerfile" not in given:
         return "context is for a dockerfile; drop it"
     if given.get("root") and "user" in given:
@@ -124,7 +122,7 @@ def _user(value: Any) -> str:
 
 def _flag(value: Any) -> bool:
     if not isinstance(value, bool):
-        raise ValueError("write true or false")
+        raise ValueError("write true or false")  # noqa: TRY004 - all readers raise one error
     return value
 
 

@@ -32,7 +32,7 @@ class Stream:
         buffered = response.raw._fp.fp  # noqa: SLF001 - there is no public way to the connection
         raw = buffered.raw
         self._socket: socket.socket = getattr(raw, "_sock", raw)
-        self._socket.setblocking(False)
+        self._socket.setblocking(False)  # noqa: FBT003 - the library's own call
         self._early = b""
         with suppress(OSError):
             self._early = bytes(buffered.peek())

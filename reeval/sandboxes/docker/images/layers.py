@@ -90,7 +90,7 @@ class Layers:
         with refusals("no image can be made from it"):
             made = await self.engine.call(
                 lambda client: str(client.create_container_from_config(config)["Id"]),
-                undo=lambda id: self.engine.now(lambda client: client.remove_container(id, force=True, v=True)),
+                undo=lambda made: self.engine.now(lambda client: client.remove_container(made, force=True, v=True)),
             )
         async with discarded(self.engine, made):
             with refusals("no image can be made from it"):

@@ -28,11 +28,11 @@ Opener = Callable[[PreparedImage], AbstractAsyncContextManager[Container]]
 async def with_setup(
     layers: Layers, image: PreparedImage, request: SandboxRequest, options: DockerOptions, open: Opener
 ) -> PreparedImage:
-    """Return the image that the request's cached steps make of another; raise ``InfrastructureError`` (phase ``setup``)."""
+    """Return the image that the cached steps make of another; raise ``InfrastructureError`` (phase ``setup``)."""
 
     async def make(tag: str) -> None:
         async with open(image) as container:
-            commands = Commands(container, workdir=options.workdir, limit=options.output_limit)
+            commands = Commands(container, workdir=options.workdir, limit=options.output_limit, memory=options.memory)
             for step in request.cached:
                 result = None
                 with anyio.move_on_after(step.timeout):

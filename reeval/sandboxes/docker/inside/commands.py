@@ -28,13 +28,13 @@ LONGEST = 128 * 1024 - 1
 class Commands:
     """Runs commands in one container."""
 
-    def __init__(self, container: Container, *, workdir: str, limit: int, env: Mapping[str, str] | None = None) -> None:
+    def __init__(self, container: Container, *, workdir: str, limit: int, memory: int | None = None) -> None:
+        """``limit``: bytes of output that are kept; ``memory``: bytes that the container may use."""
         self._container = container
         self._workdir = workdir
         self._limit = limit
-        self._env = env or {}
         self._count = 0
-        self._memory = MemoryWatch(container)
+        self._memory = MemoryWatch(container, limited=memory is not None)
 
     @property
     def untouched(self) -> bool:
@@ -57,7 +57,6 @@ class Commands:
             raise
         finally:
             running.close()
-        await self._memory.check(code)
         return CommandResult(
             command=_text(command),
             exit_code=code,
@@ -96,9 +95,9 @@ class Commands:
             argv = ["/bin/sh", "-c", 'exec "$@"', "sh", *argv]
         self._count += 1
         mark = f"{self._container.name}.{self._count}."
-        variables = {**self._env, **(env or {}), MARK: mark}
+        variables = {**(env or {}), MARK: mark}
         id, stream = await self._container.exec(argv, env=variables, workdir=self._workdir, stdin=bool(stdin))
-        running = RunningProcess(self._container, id, stream, mark, self._limit)
+        running = RunningProcess(self._container, id, stream, mark=mark, limit=self._limit, memory=self._memory)
         if isinstance(stdin, bytes) and stdin:
             running.feed(stdin)
         return running

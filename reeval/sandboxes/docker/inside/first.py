@@ -21,7 +21,6 @@ __all__ = ["FIRST", "Answer", "Channel", "octal", "quoted"]
 
 FIRST = r"""
 exec 3<&0
-trap 'trap - EXIT; exit 0' TERM INT
 trap 'kill -9 -1 2>/dev/null; exec /bin/sh -c "$0" "$0" "$1" "$2" <&3' EXIT
 k=$1
 n='
@@ -44,6 +43,7 @@ at() {
     case ${d##*/} in ..) exit 11 ;; esac
     r=/${d##*/}$r
     d=${d%/*}
+    [ -n "$d" ] || d=/
   done
   [ -z "$r" ] || [ -d "$d" ] || [ -L "$d" ] || exit 17
   p=$(readlink -f -- "$d" && echo x)
@@ -68,7 +68,8 @@ done
 
 ``at PATH`` resolves the links of a path, which need not be there: ``$p``. ``end_marked MARK`` kills without a fork.
 Lines are read by a child, which the first process starts again when an agent kills it. Where no child can be started,
-as when a fork bomb has taken all processes, it ends everything else and begins again.
+as when a fork bomb has taken all processes, it ends everything else and begins again. It handles no signal: then the
+kernel lets none through.
 """
 
 MOST = 256 * 1024 * 1024

@@ -8,16 +8,13 @@ import stat
 import tarfile
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from reeval.errors import InfrastructureError, Phase
 from reeval.sandboxes.changes.contents import MOST_HASHED
 from reeval.sandboxes.changes.ignores import NEVER_SEEN
 from reeval.sandboxes.changes.objects import EXECUTABLE, FILE, LINK
 from reeval.sandboxes.docker.inside.first import Channel, quoted
-
-if TYPE_CHECKING:
-    pass
 
 __all__ = ["Found", "contents", "listed"]
 

@@ -16,6 +16,7 @@ from reeval.sandboxes.processes.output import BoundedOutput
 
 if TYPE_CHECKING:
     from reeval.sandboxes.docker.container import Container
+    from reeval.sandboxes.docker.inside.memory import MemoryWatch
 
 __all__ = ["RunningProcess"]
 
@@ -33,8 +34,11 @@ REFUSED = b"OCI runtime exec failed"
 class RunningProcess:
     """A process and its stream; implements ``protocols.Process``. To be closed when done with."""
 
-    def __init__(self, container: Container, id: str, stream: Stream, mark: str, limit: int) -> None:
+    def __init__(
+        self, container: Container, id: str, stream: Stream, *, mark: str, limit: int, memory: MemoryWatch
+    ) -> None:
         self._container = container
+        self._memory: MemoryWatch | None = memory
         self._id = id
         self._stream = stream
         self._mark = mark
@@ -93,7 +97,10 @@ class RunningProcess:
         return self._sorted(data)
 
     async def wait(self) -> int:
-        """Return its exit code, minus the signal's number when a signal ended it."""
+        """Return its exit code, minus the signal's number when a signal ended it.
+
+        Raises ``InfrastructureError`` when it failed because the sandbox is out of memory.
+        """
         pause = 0.002
         while self._raw_code is None:
             await self._ask()
@@ -106,10 +113,14 @@ class RunningProcess:
             raise InfrastructureError(
                 Phase.SANDBOX, f"the engine could not start a process in the sandbox: {said[:500]}"
             )
+        memory, self._memory = self._memory, None
+        if memory is not None:
+            await memory.check(code)
         return 128 - code if code in SIGNALS else code
 
     async def kill(self) -> None:
         """End it with everything it started."""
+        self._memory = None
         with anyio.CancelScope(shield=True), suppress(InfrastructureError):
             if not await self._container.channel.order(f"end_marked {self._mark}", LAST_WAIT) and not (
                 await self._container.channel.order("kill -9 -1", LAST_WAIT)

@@ -1,0 +1,1 @@
+"""What may a container connect to, and who holds it to that?"""
