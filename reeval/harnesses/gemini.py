@@ -71,6 +71,8 @@ def _settings(call: Call) -> dict[str, Any]:
         },
         "privacy": {"usageStatisticsEnabled": False},
         "telemetry": {"enabled": False},
+        # No terminal for commands: not every sandbox has one, and nobody looks at it.
+        "tools": {"shell": {"enableInteractiveShell": False}},
         "security": {"auth": {"selectedType": "gemini-api-key"}, "folderTrust": {"enabled": False}},
     }
     if call.mcp:

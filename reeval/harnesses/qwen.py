@@ -64,6 +64,8 @@ def _settings(call: Call) -> dict[str, Any]:
         "general": {"enableAutoUpdate": False},
         "privacy": {"usageStatisticsEnabled": False},
         "telemetry": {"enabled": False},
+        # No terminal for commands: not every sandbox has one, and nobody looks at it.
+        "tools": {"shell": {"enableInteractiveShell": False}},
         "security": {"auth": {"selectedType": "openai"}},
         "model": {"generationConfig": generation},
     }

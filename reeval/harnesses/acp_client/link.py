@@ -15,7 +15,7 @@ from reeval.harnesses.acp_client.serving import Server
 from reeval.harnesses.acp_client.wire import ProcessTransport
 from reeval.harnesses.agents.streams.reading import at
 from reeval.harnesses.bounds import NOTE_LIMIT, cut
-from reeval.harnesses.program.endings import described
+from reeval.harnesses.program.endings import described, not_started
 from reeval.protocols import Process
 
 if TYPE_CHECKING:
@@ -72,6 +72,10 @@ class Link:
             code = await self._process.wait()
         said = self._process.stderr_text()
         how = f"it closed its output: {said.strip()[-NOTE_LIMIT:]}" if code is None else described(code, said)
+        if not_started(code):
+            return InfrastructureError(
+                Phase.HARNESS, f"{self._owner}: the program could not be started ({how}); correct 'command'"
+            )
         return InfrastructureError(Phase.HARNESS, f"{self._owner}: the agent ended before it answered {method}: {how}")
 
 

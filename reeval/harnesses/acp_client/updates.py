@@ -144,6 +144,7 @@ class Updates:
         if name == "shell" and not text_at(given, "command"):
             # Agents that tell no input put the command into the title.
             given = {"command": begun.title}
+            native = "" if native == begun.title else native
         return ToolCall(
             name=name,
             native=native if native not in {"", name} else None,
