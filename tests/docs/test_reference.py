@@ -143,6 +143,9 @@ SANDBOX_KEYS = {"kind", *(option.name for option in fields(LocalOptions))}
         ("`[history]`", 0, keys_of(field(FORM, "history"))),
         ("`[cache]`", 0, keys_of(field(FORM, "cache"))),
         ("`[analysis]`", 0, keys_of(field(FORM, "analysis"))),
+        ("`[data]`", 0, keys_of(field(FORM, "data")) - set(get_type_hints(Options)) | {"gate"}),
+        ("`[data]`", 1, keys_of(field(FORM, "data", "questions"))),
+        ("`[data]`", 2, keys_of(field(FORM, "data", "compare"))),
     ],
 )
 def test_every_key_of_the_config_has_its_row(heading: str, number: int, keys: set[str]) -> None:

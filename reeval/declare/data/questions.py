@@ -21,6 +21,7 @@ _STEM = "eval_questions"
 _SUFFIXES = (".yml", ".yaml")
 _FILE_KEYS = (_STEM, "space")
 _KEYS = ("name", "question", "sql", "certifiedQuery", "exact", "tags")
+_LONGEST_NAME = 200
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -97,6 +98,10 @@ class _Reader:
                 yield _spec(asked, table.line, tags)
 
     def _enter(self, table: Table, space: str, name: str) -> None:
+        if "::" in name or len(name) > _LONGEST_NAME:
+            table.wrong(
+                "name", f"has a name that cannot stand in ids; at most {_LONGEST_NAME} characters, without '::'"
+            )
         place = f"{table.source.path}:{table.line_of('name')}"
         if before := self._places.get((space, name)):
             table.wrong("name", f"is also in {before}; names are unique in a space ({space}), so rename one of them")

@@ -134,6 +134,10 @@ def test_a_wrong_file_is_told_with_its_line(tmp_path: Path, text: str, said: str
                 "2: question 'a' has no ground truth; add sql or certifiedQuery",
             ],
         ),
+        (
+            "name: a::b" + REST,
+            ["2: question 'a::b' has a name that cannot stand in ids; at most 200 characters, without '::'"],
+        ),
         ("name: ''" + REST, ["2: question 1 has an empty name; write it, or leave the key out"]),
         (
             "name: a\n    question: ' '\n    sql: SELECT 1",
