@@ -33,15 +33,17 @@ class Step:
     """Path in the workspace (``~/…``: in the home) → text, reported as ``edit`` calls and file edits."""
     reply: str | None = None
     """Something to say; the last one of a send is the final message."""
+    sql: str | None = None
+    """A query to claim as the one of the answer."""
     error: str | None = None
     """Give up here: the turn ends as failed, with this reason."""
 
     def __post_init__(self) -> None:
         """Refuse a step without a key, or with several."""
-        given = [name for name in ("exec", "write", "reply", "error") if getattr(self, name) is not None]
+        given = [name for name in ("exec", "write", "reply", "sql", "error") if getattr(self, name) is not None]
         if len(given) != 1:
             found = " and ".join(given) or "none of them"
-            raise ValueError(f"a step with one of exec, write, reply and error, not with {found}")
+            raise ValueError(f"a step with one of exec, write, reply, sql and error, not with {found}")
 
 
 Script = tuple[tuple[Step, ...], ...]
@@ -75,7 +77,7 @@ class FakeOptions:
     """The options of a ``[harness.NAME]`` table with ``kind = "fake"``."""
 
     script: Script = ((Step(reply="Done."),),)
-    """``{prompt}`` in a reply or in a written text stands for the prompt; commands never hold it."""
+    """``{prompt}`` in a reply, a query or a written text stands for the prompt; commands never hold it."""
     flake_rate: float = 0.0
     """Chance, from 0 to 1, that an attempt writes nothing and says so. Seeded by the attempt: always the same ones."""
     delay: float = 0.0
@@ -167,6 +169,7 @@ class _Session:
         return Turn(
             prompt=prompt,
             message=play.message,
+            sql=play.sql,
             status="completed" if play.error is None else "failed",
             error=play.error,
             events=tuple(play.events),
@@ -184,12 +187,15 @@ class _Play:
         self._prompt = prompt
         self.events: list[Event] = []
         self.message = ""
+        self.sql: str | None = None
         self.error: str | None = None
 
     async def step(self, step: Step) -> None:
         if step.reply is not None:
             self.message = self._filled(step.reply)
             self.events.append(Text(text=self.message))
+        elif step.sql is not None:
+            self.sql = self._filled(step.sql)
         elif step.error is not None:
             self.error = step.error
         elif step.exec is not None:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from hashlib import sha256
 from typing import Any
 
-from reeval.errors import ConfigError, PlanError, SelectionError
+from reeval.errors import ConfigError, PlanError, SelectionError, UserError
 from reeval.plan.cascade import DEFAULT, Cascade, Flags, Layer, narrowed, start
 from reeval.plan.config import CONFIG_NAME, Config, DataSettings
 from reeval.plan.expand.candidates import Candidate, DataDefaults, candidates, mixed_groups
@@ -177,8 +177,20 @@ class _Builder:
                 place = self._config.at("profile", str(self._profile_name), "limit", "harness")
                 self._problems.add(place, self.cells.harnesses.unknown(name))
         self.cells.harnesses.check_tables()
+        self._name_agents_models()
         self.providers = self.models.configured()
         self._problems.raise_any()
+
+    def _name_agents_models(self) -> None:
+        """Plan the models that agents ask through the run."""
+        harnesses = self.cells.harnesses
+        for planned in harnesses.planned.values():
+            place = self._config.at("harness", planned.id)
+            try:
+                for name in harnesses.kind(planned).models(planned):
+                    self.models.named(name, place)
+            except UserError as error:
+                self._problems.add(place, str(error))
 
     def _resolved(self, candidate: Candidate, spec: EvalSpec) -> dict[str, Any]:
         place = candidate.where

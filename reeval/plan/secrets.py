@@ -33,6 +33,9 @@ def model_namers(plan: Plan) -> dict[str, str]:
     for planned in plan.evals:
         for name, what in _named_models(planned):
             found.setdefault(name, f"{planned.file}:{planned.line}: {what}")
+    for harness in plan.harnesses.values():
+        if harness.model in plan.models:
+            found.setdefault(harness.model, f"harness {harness.id!r}: its model")
     return found
 
 

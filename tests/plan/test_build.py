@@ -156,13 +156,6 @@ HARNESS_FAULTS = [
         '[harness.terse]\nkind = "fak"',
         "reeval.config.toml:1: harness 'terse': there is no kind 'fak'; did you mean 'fake'?",
     ),
-    (
-        '[harness.terse]\nkind = "http"',
-        (
-            "reeval.config.toml:1: harness 'terse': the kind 'http' is not in this version yet; "
-            "there is 'command', 'fake'"
-        ),
-    ),
     ("[harness.terse]", "reeval.config.toml:1: harness 'terse' needs its kind, such as kind = 'command'"),
     (
         '[harness."??"]\nkind = "fake"',
@@ -187,8 +180,8 @@ def test_a_harness_table_that_cannot_be_used_is_told(tmp_path, config, message):
     assert "\n".join(refusal(tmp_path, an_eval(), config=config)) == message
 
 
-def test_a_table_that_no_eval_uses_is_checked_unless_its_kind_comes_later(tmp_path):
-    unused = '[harness.other]\nkind = "fake"\nscrip = []\n[harness.later]\nkind = "http"\nwhatever = 1\n'
+def test_a_table_that_no_eval_uses_is_checked(tmp_path):
+    unused = '[harness.other]\nkind = "fake"\nscrip = []\n'
     assert refusal(tmp_path, an_eval(options={"harness": "terse"}), config=TWO_HARNESSES + unused) == [
         "reeval.config.toml:8: harness.other has no key 'scrip'; did you mean 'script'?"
     ]
@@ -202,7 +195,7 @@ NAMES = [
         {"options": {"harness": "tersee"}},
         f"{FILE}:10: there is no harness 'tersee' (a [harness.NAME] {TABLE}); did you mean 'terse'?",
     ),
-    ({}, {"options": {"harness": "http:gpt-x"}}, f"{FILE}:10: harness 'http:gpt-x': the kind 'http' is not in this"),
+    ({}, {"options": {"harness": "htp:gpt-x"}}, f"{FILE}:10: there is no harness 'htp:gpt-x' (a [harness.NAME]"),
     (
         {"harnesses": ("tersee",)},
         {},

@@ -11,7 +11,17 @@ from reeval.errors import InfrastructureError, Phase
 from reeval.harnesses.bounds import MESSAGE_LIMIT, NOTE_LIMIT, OUTPUT_LIMIT, cut
 from reeval.harnesses.program.endings import described, killed, not_started
 from reeval.harnesses.program.lines import LINE_LIMIT, Lines, Tail
-from reeval.harnesses.program.stream import Done, Failed, Message, Retry, Served, StreamEvent, Used, parse_line
+from reeval.harnesses.program.stream import (
+    Done,
+    Failed,
+    Message,
+    Queried,
+    Retry,
+    Served,
+    StreamEvent,
+    Used,
+    parse_line,
+)
 from reeval.schema.transcript import Channel, Event, FileEdit, Notice, Text, ToolCall, Turn, WebFetch, WebSearch
 from reeval.usage import Usage
 
@@ -127,6 +137,7 @@ class EventAnswer:
         self._left_out = 0
         self._notes = 0
         self._message = ""
+        self._sql: str | None = None
         self._usage: Usage | None = None
         self._model: str | None = None
 
@@ -172,12 +183,17 @@ class EventAnswer:
             message=self._message,
             status="completed" if error is None else "failed",
             error=error,
+            sql=self._sql,
             events=tuple(self._events),
             usage=usage,
             model=self._model,
             session=session,
             unreported=tuple(sorted(unknown)),
         )
+
+    def drop(self, lines: int) -> None:
+        """Hear that lines were left out before they got here."""
+        self._lines.dropped += lines
 
     def finish(self) -> None:
         """Take what stands after the last line end, and say what was left out. The second time nothing is left."""
@@ -209,8 +225,8 @@ class EventAnswer:
             case Used():
                 used = Usage(**msgspec.structs.asdict(event))
                 self._usage = used if self._usage is None else self._usage + used
-            case Served():
-                self._model = cut(event.name, NOTE_LIMIT)
+            case Queried() | Served():
+                self._learn(event)
             case Failed() | Retry():
                 self._problem(event)
                 return
@@ -221,6 +237,12 @@ class EventAnswer:
         if event is not None and not isinstance(event, str | Used | Served):
             self.trouble = None
 
+    def _learn(self, event: Queried | Served) -> None:
+        if isinstance(event, Queried):
+            self._sql = event.query[:MESSAGE_LIMIT]
+        else:
+            self._model = cut(event.name, NOTE_LIMIT)
+
     def _problem(self, event: Failed | Retry) -> None:
         if isinstance(event, Failed):
             self.failed = Failed(message=cut(event.message, NOTE_LIMIT), kind=event.kind)
@@ -229,14 +251,16 @@ class EventAnswer:
         self._keep(Notice(kind="error" if isinstance(event, Failed) else "retry", message=event.message), NOTE_LIMIT)
 
     def _keep(self, event: Event, limit: int) -> None:
-        bounded, size = _bounded(event, limit)
-        if self._kept + size > _MOST_KEPT or len(self._events) >= _MOST_EVENTS:
-            self._left_out += 1
-            if type(event) in _EVIDENCE:
-                self._unreported.add(_EVIDENCE[type(event)])
-            return
-        self._kept += size
-        self._events.append(bounded)
+        # A full turn first: what is left out need not be measured, and there may be millions of it.
+        if len(self._events) < _MOST_EVENTS and self._kept < _MOST_KEPT:
+            bounded, size = _bounded(event, limit)
+            if self._kept + size <= _MOST_KEPT:
+                self._kept += size
+                self._events.append(bounded)
+                return
+        self._left_out += 1
+        if type(event) in _EVIDENCE:
+            self._unreported.add(_EVIDENCE[type(event)])
 
 
 def _refuse_not_started(exit_code: int, stderr: str) -> None:

@@ -13,8 +13,10 @@ LINE_LIMIT = 4 << 20
 class Lines:
     """Cuts chunks of bytes into lines."""
 
-    def __init__(self, limit: int = LINE_LIMIT) -> None:
+    def __init__(self, limit: int = LINE_LIMIT, *, blank: bool = False) -> None:
+        """``blank``: empty lines count too."""
         self._limit = limit
+        self._blank = blank
         self._parts: list[bytes] = []
         self._size = 0
         self.dropped = 0
@@ -23,16 +25,21 @@ class Lines:
     def feed(self, chunk: bytes) -> Iterator[bytes]:
         """Yield the lines that ``chunk`` completes, without their ends."""
         *complete, rest = chunk.split(b"\n")
-        for end in complete:
-            self._keep(end)
+        if complete and self._size:
+            self._keep(complete.pop(0))
             yield from self.rest()
+        for line in complete:
+            if len(line) > self._limit:
+                self.dropped += 1
+            elif line or self._blank:
+                yield line
         self._keep(rest)
 
     def rest(self) -> Iterator[bytes]:
         """Yield what stands after the last line end, if it is not too long."""
         if self._size > self._limit:
             self.dropped += 1
-        elif self._size:
+        elif self._size or self._blank:
             yield b"".join(self._parts)
         self._parts, self._size = [], 0
 

@@ -19,6 +19,7 @@ __all__ = [
     "Done",
     "Failed",
     "Message",
+    "Queried",
     "Retry",
     "Served",
     "StreamEvent",
@@ -55,6 +56,12 @@ class Used(msgspec.Struct, frozen=True, kw_only=True, tag="usage"):
                 raise ValueError(f"{name} is {value!r}, which is no amount")
 
 
+class Queried(msgspec.Struct, frozen=True, kw_only=True, tag="sql"):
+    """A query that a data agent ran. The last one is that of its answer."""
+
+    query: str
+
+
 class Served(msgspec.Struct, frozen=True, kw_only=True, tag="model"):
     """The model that answered."""
 
@@ -81,8 +88,11 @@ class Done(msgspec.Struct, frozen=True, kw_only=True, tag="done"):
     """The end of the turn. Without it (or an ``error``) the program counts as having died."""
 
 
-StreamEvent = Message | Reasoning | ToolCall | FileEdit | WebSearch | WebFetch | Used | Served | Failed | Retry | Done
+StreamEvent = (
+    Message | Reasoning | ToolCall | FileEdit | WebSearch | WebFetch | Queried | Used | Served | Failed | Retry | Done
+)
 
+_decode = msgspec.json.Decoder().decode
 NOT_JSON = object()
 """What a line that is no JSON decodes to: no value of JSON is it."""
 
@@ -90,7 +100,7 @@ _HIGH, _LOW = rb"\\u[dD][89abAB][0-9a-fA-F]{2}", rb"\\u[dD][c-fC-F][0-9a-fA-F]{2
 _LONE_SURROGATE = re.compile(rb"%s(?!%s)|(?<!%s)%s" % (_HIGH, _LOW, _HIGH, _LOW))
 
 _TYPES = frozenset(
-    {"message", "reasoning", "tool", "edit", "search", "fetch", "usage", "model", "error", "retry", "done"}
+    {"message", "reasoning", "tool", "edit", "search", "fetch", "sql", "usage", "model", "error", "retry", "done"}
 )
 
 
@@ -117,14 +127,14 @@ def decode_line(line: bytes) -> Any:
     Halves of surrogate pairs and bytes that are no UTF-8 are replaced: agents print both.
     """
     try:
-        return _decoded(line)
+        return _decode(line)
+    except (msgspec.DecodeError, RecursionError):
+        return _repaired(line)
+
+
+def _repaired(line: bytes) -> Any:
+    repaired = _LONE_SURROGATE.sub(rb"\\ufffd", line.decode("utf-8", "replace").encode())
+    try:
+        return _decode(repaired)
     except (msgspec.DecodeError, RecursionError):
         return NOT_JSON
-
-
-def _decoded(line: bytes) -> Any:
-    try:
-        return msgspec.json.decode(line)
-    except msgspec.DecodeError:
-        repaired = _LONE_SURROGATE.sub(rb"\\ufffd", line.decode("utf-8", "replace").encode())
-        return msgspec.json.decode(repaired)

@@ -10,14 +10,13 @@ from reeval.errors import UserError
 from reeval.plan.config import CONFIG_NAME, Config
 from reeval.plan.nearest import hint
 from reeval.plan.parts.names import word
-from reeval.plan.parts.problems import LATER, Problems
+from reeval.plan.parts.problems import Problems
 from reeval.protocols import Catalog, HarnessKind
 from reeval.schema.plan import PlannedHarness
 
 __all__ = ["Harnesses"]
 
 _COMMON = ("kind", "model", "effort", "max_concurrent", "start_timeout")
-_LATER = frozenset({"acp", "http", "model"})
 
 
 class Harnesses:
@@ -52,14 +51,11 @@ class Harnesses:
 
     def unknown(self, name: str) -> str:
         """Return what to say of a name that stands for no harness."""
-        kind = name.partition(":")[0]
-        if kind in _LATER:
-            return f"harness {name!r}: the kind {kind!r} {LATER}"
         known = (*self._config.harnesses, *self._catalog.harnesses)
         return f"there is no harness {name!r} (a [harness.NAME] table of {CONFIG_NAME}); {hint(name, known)}"
 
     def check_tables(self) -> None:
-        """Find misspelt keys and wrong values also in tables that no eval uses; a later kind's table may wait."""
+        """Find misspelt keys and wrong values also in tables that no eval uses."""
         for name, table in self._config.harnesses.items():
             kind = table.get("kind", name)
             if name not in self._by_name and kind in self._catalog.harnesses:
@@ -98,8 +94,6 @@ class Harnesses:
 
     def _no_kind(self, name: str, kind: str, *, given: bool) -> str:
         kinds = self._catalog.harnesses
-        if kind in _LATER:
-            return f"harness {name!r}: the kind {kind!r} {LATER}; there is {', '.join(map(repr, sorted(kinds)))}"
         if not given:
             return f"harness {name!r} needs its kind, such as kind = {min(kinds, default='fake')!r}"
         return f"harness {name!r}: there is no kind {kind!r}; {hint(kind, kinds)}"

@@ -1,0 +1,1 @@
+"""What does an agent behind a URL send back, and what does it mean when it sends something else?"""
