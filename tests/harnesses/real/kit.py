@@ -1,7 +1,8 @@
 """Real agents in the local sandbox, over the scripted model server.
 
 An agent's program is installed once into the user's cache (``install = true``). Where that cannot be, or where there is
-no bubblewrap, the test is skipped with the reason; with ``REEVAL_AGENTS=required`` it fails instead, as in CI.
+no bubblewrap, the test is skipped with the reason. ``REEVAL_AGENTS=codex,pi`` names those whose tests fail instead, as in
+CI; others are tested then where they are installed already.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ import pytest
 from reeval.errors import InfrastructureError
 from reeval.harnesses.agents.agent import Agent
 from reeval.harnesses.agents.kind import agent_kind
+from reeval.harnesses.agents.programs.install import installed as in_cache
 from reeval.harnesses.kinds import KINDS
 from reeval.protocols import HarnessKind, Sandbox, SandboxRequest, Session
 from reeval.sandboxes.bubblewrap import problem
@@ -34,6 +36,12 @@ __all__ = ["ROOT", "SUBJECTS", "Conversation", "Room", "Subject", "Talk", "conve
 ROOT = Path(__file__).parents[3]
 LOOKUP = (ROOT / "tests/servers/lookup.py").read_bytes()
 SERVER = McpServer(kind="stdio", command=("python3", "/home/agent/lookup.py"), env={"WORD": "s3cret"})
+
+
+def agent_of(kind: str) -> Agent:
+    """Return an agent by its kind."""
+    agent: Agent = import_module(f"reeval.harnesses.{kind.replace('-', '_')}").AGENT
+    return agent
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -59,8 +67,7 @@ class Subject:
     @property
     def version(self) -> str:
         """The version that is installed."""
-        agent: Agent = import_module(f"reeval.harnesses.{self.kind.replace('-', '_')}").AGENT
-        return agent.package.version
+        return agent_of(self.kind).package.version
 
 
 SUBJECTS = {
@@ -68,6 +75,18 @@ SUBJECTS = {
     for subject in (
         Subject(kind="claude-code", model="claude-sonnet-4-5"),
         Subject(kind="codex", path="/v1", model="gpt-5.5-codex"),
+        Subject(kind="pi", path="/v1", model="scripted", edits="modify"),
+        Subject(
+            kind="gemini",
+            model="gemini-2.5-pro",
+            faults=False,
+            edits="modify",
+            exit_codes=False,
+            long_prompts=False,  # it repeats the prompt, and ends before a line of that length is read
+        ),
+        Subject(kind="qwen", path="/v1", model="scripted", faults=False, tells_retries=False, most_tries=7),
+        Subject(kind="opencode", path="/v1", model="scripted", faults=False, tells_retries=False, most_tries=8),
+        Subject(kind="mini-swe-agent", path="/v1", model="scripted", faults=False, edits=None, long_prompts=False),
     )
 }
 
@@ -125,10 +144,19 @@ def installed(name: str) -> str | None:
 
 def need(name: str) -> None:
     """Skip the test where an agent cannot run."""
+    wanted = [one.strip() for one in os.environ.get("REEVAL_AGENTS", "").split(",") if one.strip()]
+    if wanted and name not in wanted and not is_installed(name):
+        pytest.skip(f"{name} is not installed, and not among REEVAL_AGENTS={','.join(wanted)}")
     if (why := installed(name)) is not None:
-        if os.environ.get("REEVAL_AGENTS") == "required":
+        if name in wanted:
             pytest.fail(why)
         pytest.skip(why)
+
+
+def is_installed(name: str) -> bool:
+    """Say whether an agent is in the user's cache."""
+    package = agent_of(name).package
+    return in_cache(package, package.version)
 
 
 @asynccontextmanager
