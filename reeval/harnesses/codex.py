@@ -27,6 +27,8 @@ _BASE_URL = "https://api.openai.com/v1"
 _NO_NETWORK = re.compile(r"waiting for network", re.IGNORECASE)
 _MOST_WAITS = 3
 """It waits for a network for ever, whatever its retries: after so many such words the model counts as unreachable."""
+_PLAIN = re.compile(r"\S+ -l?c '([^']*)'")
+"""The usual case, without ``shlex``, which takes longer than all the rest of an event."""
 _KINDS = {"add": "create", "delete": "delete"}
 
 
@@ -196,6 +198,8 @@ def _used(usage: Any) -> Used:
 
 def _unwrapped(command: str) -> str:
     """Return what the shell is told to do, of ``/bin/bash -lc '…'``."""
+    if found := _PLAIN.fullmatch(command):
+        return found[1]
     try:
         words = shlex.split(command)
     except ValueError:
