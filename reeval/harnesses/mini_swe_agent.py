@@ -22,6 +22,8 @@ __all__ = ["AGENT", "KIND"]
 
 _TRAJECTORY = "~/.mini-swe-agent/trajectory.json"
 _GAVE_UP = frozenset({"LimitsExceeded", "TimeExceeded", "RepeatedFormatError"})
+_SUBMIT = "echo COMPLETE_TASK_AND_SUBMIT_FINAL_OUTPUT"
+"""A command that it does not run: this is how its model says that it is done."""
 _RETRIED = "Retrying "
 _MOST_RETRIES = 20
 
@@ -65,15 +67,23 @@ class Translator(JsonTranslator):
         """Leave it out."""
         yield from ()
 
+    def begin(self) -> None:
+        """Start a turn."""
+        super().begin()
+        self._submissions: set[str] = set()
+
     def event(self, found: dict[str, Any]) -> Iterator[StreamEvent | str]:
         """Return the events of one message."""
         extra = found.get("extra")
         if found.get("role") == "assistant":
             yield from self._said(found)
         for action in listed(extra, "actions"):
-            given = {"command": text_at(action, "command")}
-            self.calls.begin(text_at(action, "tool_call_id"), "shell", "bash", given)
-        if found.get("role") == "tool":
+            id, command = text_at(action, "tool_call_id"), text_at(action, "command")
+            if command.lstrip().startswith(_SUBMIT):
+                self._submissions.add(id)
+            else:
+                self.calls.begin(id, "shell", "bash", {"command": command})
+        if found.get("role") == "tool" and text_at(found, "tool_call_id") not in self._submissions:
             code = at(extra, "returncode")
             ran = isinstance(code, int) and not text_at(extra, "exception_info")
             output = text_at(extra, "raw_output") or text_at(extra, "exception_info")
@@ -94,9 +104,6 @@ class Translator(JsonTranslator):
     def _ended(self, found: dict[str, Any]) -> Iterator[StreamEvent]:
         status, content = text_at(found, "extra", "exit_status"), text_at(found, "content")
         if status == "Submitted":
-            # The command that submits does not run to its end: what it says is the submission.
-            for call in self.calls.rest():
-                yield msgspec.structs.replace(call, ok=True)
             if submission := text_at(found, "extra", "submission").strip():
                 yield Message(text=submission)
             yield Done()

@@ -1,8 +1,8 @@
 """Real agents in the local sandbox, over the scripted model server.
 
 An agent's program is installed once into the user's cache (``install = true``). Where that cannot be, or where there is
-no bubblewrap, the test is skipped with the reason. ``REEVAL_AGENTS=codex,pi`` names those whose tests fail instead, as in
-CI; others are tested then where they are installed already.
+no bubblewrap, the test is skipped with the reason. ``REEVAL_AGENTS=codex,pi`` names those whose tests fail instead, as
+in CI; others are tested then where they are installed already.
 """
 
 from __future__ import annotations

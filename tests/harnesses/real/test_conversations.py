@@ -75,7 +75,7 @@ async def test_two_turns(subject: Subject, server: AgentServer) -> None:
         assert (second.usage.input, second.usage.output) == (spent(2).input, spent(2).output)
         assert "It greets." in str(server.requests(run)[-1].body)
     if subject.effort is not None:
-        assert "high" in str(server.requests(run)[0].body)
+        assert any("high" in str(asked.body) for asked in server.requests(run))
     assert msgspec.json.encode(first)
     assert first.changes == Changes()
 
