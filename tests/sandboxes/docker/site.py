@@ -24,7 +24,7 @@ from tests.sandboxes.site import AGENT
 
 BUSYBOX = "reeval-test/busybox:1"
 """A shell and small programs, 2 MB."""
-PYTHON = os.environ.get("REEVAL_TEST_IMAGE", "reeval-test/python:1")
+PYTHON = os.environ.get("REEVAL_TEST_IMAGE", "reeval-examples:1")
 """With python3 and git; made by .ci/image."""
 IN_CI = bool(os.environ.get("REEVAL_CI_ENGINE"))
 """A missing engine is a failure there, not a reason to skip."""

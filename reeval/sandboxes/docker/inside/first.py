@@ -38,16 +38,24 @@ end_marked() {
   return 1
 }
 at() {
-  d=$1 r=
-  while [ ! -e "$d" ] && [ ! -L "$d" ]; do
+  d=$1 r= links=0
+  while [ ! -e "$d" ]; do
+    if [ -L "$d" ]; then
+      links=$((links + 1))
+      [ "$links" -le 40 ] || exit 16
+      t=$(readlink -- "$d" && echo x)
+      t=${t%x}
+      t=${t%"$n"}
+      case $t in /*) d=$t ;; *) d=${d%/*}/$t ;; esac
+      continue
+    fi
     case ${d##*/} in ..) exit 11 ;; esac
     r=/${d##*/}$r
     d=${d%/*}
     [ -n "$d" ] || d=/
   done
-  [ -z "$r" ] || [ -d "$d" ] || [ -L "$d" ] || exit 17
+  [ -z "$r" ] || [ -d "$d" ] || exit 17
   p=$(readlink -f -- "$d" && echo x)
-  [ -n "$p" ] || exit 16
   p=${p%x}
   p=${p%"$n"}$r
 }
