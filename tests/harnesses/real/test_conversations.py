@@ -6,7 +6,7 @@ import msgspec
 import pytest
 
 from reeval.schema.transcript import Changes, Channel, FileEdit, ToolCall, Turn
-from tests.harnesses.real.kit import KINDS, SUBJECTS, Conversation, Subject, conversation, spent
+from tests.harnesses.real.kit import KINDS, SUBJECTS, Conversation, Subject, agent_of, conversation, spent
 from tests.servers.agents import AgentServer
 
 pytestmark = pytest.mark.anyio
@@ -89,6 +89,18 @@ async def test_a_prompt_of_any_length_and_shape_arrives(subject: Subject, server
     sent = str(server.requests(run)[-1].body)
     assert "--help" in sent
     assert "ü" in sent
+
+
+async def test_rules_and_skills_are_read(subject: Subject, server: AgentServer) -> None:
+    run, agent = f"ok.{subject.kind}.reads", agent_of(subject.kind)
+    skill = b"---\nname: salute\ndescription: How the SKILLWORD is said.\n---\nSay Ahoy.\n"
+    async with conversation(subject, Conversation(base_url=server.url(run))) as talk:
+        await talk.sandbox.write(agent.layout.rules, b"Always say RULEWORD.\n")
+        await talk.sandbox.write(f"{agent.layout.skills}/salute/SKILL.md", skill)
+        await talk.session.send("DO say Read.")
+    sent = str([asked.body for asked in server.requests(run)])
+    assert ("RULEWORD" in sent) == ("rules" in agent.reads)
+    assert ("SKILLWORD" in sent) == ("skills" in agent.reads)
 
 
 def test_the_table_names_kinds_that_there_are() -> None:
