@@ -11,7 +11,7 @@ from reeval.report.data.accuracy import analysis_of, tags_text
 from reeval.report.screen.ink import PLAIN, Ink
 from reeval.report.screen.numbers import count, dollars, number, seconds
 from reeval.report.screen.table import table
-from reeval.report.text import one_line, pad, width
+from reeval.report.text import bounded, one_line, pad, width
 from reeval.schema.record import AttemptEntry, CellRecord, EvalRecord, Outcome
 
 __all__ = ["SHOWN_CASES", "STATUS_WIDTH", "Status", "block", "reading", "status"]
@@ -22,6 +22,7 @@ SHOWN_CASES = 5
 """Cases of an eval that a block lists; the rest is counted."""
 STATUS_WIDTH = 4
 """Cells of the shortest status words: names stand in one column in a run that goes well."""
+_WHY_LINES = 3
 _INDENT = "  "
 _BESIDE_LIFTS = {"fail", "review", "error", "skipped", "not run"}
 """Columns of a compare beside its lifts; its measures are compared, and every gate but the control's is to hold."""
@@ -156,7 +157,7 @@ def block(
     if record.cases and record.attempts:
         lines += _cases_table(record, ink, cells, SHOWN_CASES if not all_cases else len(record.cases))
     if record.asks is not None and (why := analysis_of(record.attempts)):
-        lines.append(_INDENT + ink("dim", one_line(why, _room(cells))))
+        lines += [_INDENT + ink("dim", line) for line in bounded(why, lines=_WHY_LINES, cells=_room(cells))]
     lines += question_lines(record, ink=ink, cells=cells, indent=_INDENT, every=all_cases)
     lines += [_INDENT + ink("dim", one_line(note, _room(cells))) for note in record.notes]
     return lines
