@@ -202,7 +202,7 @@ def _broken(what: str, error: Exception, step: str) -> InfrastructureError:
 def _filled(value: str, env: Mapping[str, str], header: str) -> str:
     def variable(found: re.Match[str]) -> str:
         if found[1] not in env:
-            step = "give it in env, such as env = { " + found[1] + " = { secret = … } }"
+            step = f"give it in env, such as env = {{ {found[1]} = {{ from = {found[1]!r} }} }}"
             reason = f"the header {header!r} names {found[1]}, which is no variable of the agent; {step}"
             raise InfrastructureError(Phase.HARNESS, reason)
         return env[found[1]]

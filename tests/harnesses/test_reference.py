@@ -11,7 +11,7 @@ from typing import get_args
 import msgspec
 import pytest
 
-from reeval.harnesses import command, fake
+from reeval.harnesses import command, fake, http, model
 from reeval.harnesses.layouts import LAYOUTS
 from reeval.harnesses.program.answers import EventAnswer
 from reeval.harnesses.program.stream import StreamEvent
@@ -35,7 +35,7 @@ def rows(title: str) -> dict[str, str]:
     return dict(re.findall(r"^\| `([^`]+)` \| (.*) \|$(?!\n\|---)", section(title), re.MULTILINE))
 
 
-@pytest.mark.parametrize("kind", [fake.KIND, command.KIND], ids=lambda kind: kind.name)
+@pytest.mark.parametrize("kind", [fake.KIND, command.KIND, http.KIND, model.KIND], ids=lambda kind: kind.name)
 def test_every_option_has_its_row(kind: HarnessKind) -> None:
     assert list(rows(f"`{kind.name}`")) == [field.name for field in fields(kind.options)]
 
@@ -59,11 +59,16 @@ def test_every_step_channel_and_layout_is_named() -> None:
 
 
 def test_the_examples_work() -> None:
-    for title, kind in (("`fake`", fake.KIND), ("`command`", command.KIND)):
+    for title, kind in (
+        ("`fake`", fake.KIND),
+        ("`command`", command.KIND),
+        ("`http`", http.KIND),
+        ("`model`", model.KIND),
+    ):
         (example,) = re.findall(r"```toml\n(.*?)```", section(title), re.DOTALL)
         ((name, table),) = tomllib.loads(example)["harness"].items()
         assert table.pop("kind") == kind.name
-        kind.open(PlannedHarness(id=name, kind=kind.name, options=table), ROOT)
+        kind.open(PlannedHarness(id=name, kind=kind.name, model=table.pop("model", None), options=table), ROOT)
     (lines,) = re.findall(r"```json\n(.*?)```", section("The event form"), re.DOTALL)
     answer = EventAnswer()
     answer.feed(lines.encode())
