@@ -15,6 +15,7 @@ from reeval.schema.environment import Egress, Layout, McpServer, PreparedTree, S
 from reeval.schema.plan import Plan, PlannedAttempt, PlannedEval, PlannedHarness, PlannedSandbox
 from reeval.schema.record import AttemptRecord, FileRef, RunRecord, RunStart
 from reeval.schema.recorded.answers import AnswerRecord, PairRecord
+from reeval.schema.recorded.network import RefusedRecord
 from reeval.schema.transcript import Changes, Channel, CommandResult, Turn
 
 __all__ = [
@@ -136,6 +137,10 @@ class SandboxRequest:
     """The variables that those steps run with; no value is a secret's."""
     programs: tuple[str, ...] = ()
     """Host directories that stand in it at the same path, read-only; the ``bin`` of each is on ``PATH``."""
+    hosts: tuple[str, ...] = ()
+    """Of the agent's models: what may be reached where no policy says otherwise."""
+    refused: Callable[[RefusedRecord], None] = lambda _: None
+    """Is told, before the sandbox is gone, what it let no process connect to."""
     keep: bool = False
     """Leave it behind when the attempt ends, for a person to look into."""
     kept: Callable[[str], None] = lambda _: None
@@ -151,7 +156,7 @@ class SandboxKind(Protocol):
         ...
 
     def plan(self, id: str, options: Mapping[str, Any], harness: HarnessKind, root: Path) -> PlannedSandbox:
-        """Resolve a config table of the project at ``root`` for a harness; raise ``PlanError`` when this machine cannot."""
+        """Resolve a config table of the project at ``root``; raise ``PlanError`` when this machine cannot."""
         ...
 
     def refuse(self, sandbox: PlannedSandbox, egress: Egress | None) -> str | None:
@@ -172,6 +177,10 @@ class SandboxKind(Protocol):
 
     def open(self, request: SandboxRequest) -> AbstractAsyncContextManager[Sandbox]:
         """Start one; raise ``InfrastructureError`` (phase ``sandbox``) when it does not start."""
+        ...
+
+    async def finish(self) -> None:
+        """End what attempts shared while they ran: called when a run ends, however it does."""
         ...
 
     async def sweep(self, root: Path) -> list[str]:
@@ -257,6 +266,8 @@ class HarnessKind:
     """Models (``anthropic/…``) that its sessions ask through ``Room.ask``: they are planned, and their keys needed."""
     needs_schema: bool = False
     """Its agent cannot look at the database: the prompt of a data question tells it the tables."""
+    login: Callable[[PlannedHarness, Mapping[str, str]], str | None] = field(default=lambda _harness, _env: None)
+    """Say why its agent is not logged in with these variables of its own; None: it is, or needs no login."""
     programs: Callable[[PlannedHarness], tuple[str, ...]] = field(default=lambda _: ())
     """Install its agent's program into the user's cache on this host, unless it is there, and return the directories
     for ``SandboxRequest.programs``. Blocks, maybe for minutes: meant for a thread. Raises ``InfrastructureError``."""

@@ -6,9 +6,9 @@
         server.requests("ok")       # what was asked in it
 
 The part of the path before the provider's own says what happens: ``ok``; ``limited-N`` (the first N requests get 429);
-``limited`` (all of them); ``busy`` (503); ``no-key`` (401); ``overflow`` (the prompt is too long); ``empty`` (no text);
-``hang`` (no answer); ``cut`` (half a stream). Started as a program it prints its URL and serves until its standard
-input ends.
+``limited`` (all of them); ``busy`` (503); ``no-key`` (401); ``tells-key`` (401, with the key in its text);
+``overflow`` (the prompt is too long); ``empty`` (no text); ``hang`` (no answer); ``cut`` (half a stream). Started as a
+program it prints its URL and serves until its standard input ends.
 """
 
 from __future__ import annotations
@@ -35,6 +35,7 @@ __all__ = ["AgentServer", "Asked", "closed_port"]
 
 REFUSALS = {
     "no-key": (401, "invalid x-api-key", "invalid_api_key"),
+    "tells-key": (401, "Incorrect API key provided: {key}", "invalid_api_key"),
     "limited": (429, "Rate limit reached for requests", "rate_limit_exceeded"),
     "busy": (503, "The engine is currently overloaded, please try again later", "overloaded"),
     "overflow": (400, "", "context_length_exceeded"),
@@ -135,7 +136,9 @@ class _Handler(BaseHTTPRequestHandler):
             time.sleep(600)
         elif fault in REFUSALS and (not first or before < int(first)):
             status, message, code = REFUSALS[fault]
-            self._send(status, form.error(status, message or form.overflow, code), {"retry-after": "0"})
+            key = headers.get("x-api-key") or headers.get("authorization", "").removeprefix("Bearer ")
+            said = message.format(key=key) or form.overflow
+            self._send(status, form.error(status, said, code), {"retry-after": "0"})
         else:
             self._answer(form, path, body, fault)
 

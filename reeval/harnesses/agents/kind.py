@@ -8,6 +8,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from reeval.harnesses.agents.agent import Agent
+from reeval.harnesses.agents.login import login_problem
 from reeval.harnesses.agents.options import AgentOptions
 from reeval.harnesses.agents.programs.install import install
 from reeval.harnesses.agents.session import AgentHarness
@@ -41,6 +42,7 @@ def agent_kind(agent: Agent) -> HarnessKind:
         mcp=lambda _: agent.mcp,
         resumes=agent.resumes,
         hosts=lambda planned, env: hosts_of(agent, options(planned), env),
+        login=lambda planned, env: login_problem(agent, options(planned), env),
         programs=lambda planned: programs_of(agent, options(planned)),
     )
 

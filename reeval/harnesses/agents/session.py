@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 
@@ -12,6 +12,7 @@ from msgspec.structs import replace
 from reeval.errors import InfrastructureError, Phase, UsageError
 from reeval.harnesses.agents.agent import Agent, AgentFile, Call, Ending, Invocation
 from reeval.harnesses.agents.answer import AgentAnswer
+from reeval.harnesses.agents.login import key_for, login_problem
 from reeval.harnesses.agents.options import AgentOptions
 from reeval.harnesses.agents.placing import place
 from reeval.harnesses.agents.programs.find import Found, find_program, version_of
@@ -56,7 +57,8 @@ class AgentHarness:
 
     async def ready(self, room: Room) -> Ready:
         """Find the program, its version and the key; raise ``InfrastructureError`` (phase ``harness``)."""
-        key = self._key(room.env)
+        if (why := login_problem(self.agent, self.options, room.env)) is not None:
+            raise InfrastructureError(Phase.HARNESS, f"{self.owner}: {why}")
         sandbox = await room.sandbox()
         wanted = self._program()
         found = await find_program(sandbox, wanted)
@@ -70,7 +72,7 @@ class AgentHarness:
                 "change version, or write install = true in place of program"
             )
             raise InfrastructureError(Phase.HARNESS, reason)
-        return Ready(found=found, version=version, key=key)
+        return Ready(found=found, version=version, key=key_for(self.agent, self.options, room.env))
 
     def _program(self) -> str:
         package = self.agent.package
@@ -93,25 +95,6 @@ class AgentHarness:
             f"{self.owner}: there is no program {wanted!r} in the sandbox; write install = true to have "
             f"{self.agent.package.name} installed, or program = its absolute path in there"
         )
-
-    def _key(self, env: Mapping[str, str]) -> str | None:
-        """Return the key to hand over; None where the variables hold what the program looks for."""
-        name = self.options.key
-        if name is not None:
-            if env.get(name):
-                return env[name]
-            reason = f'{self.owner}: key = "{name}", but the agent has no variable {name}; {_declare(name)}'
-            raise InfrastructureError(Phase.HARNESS, reason)
-        known = {**env, **self.options.env}
-        if any(known.get(one) for one in self.agent.keys):
-            return None
-        if self.options.base_url is not None:
-            return "none"  # A model of one's own may need none, but the programs do not start without.
-        reason = (
-            f"{self.owner}: {self.agent.name} is not logged in: the agent has none of the variables "
-            f"{', '.join(self.agent.keys)}; {_declare(self.agent.keys[0])}"
-        )
-        raise InfrastructureError(Phase.HARNESS, reason)
 
 
 class AgentSession:
@@ -187,10 +170,6 @@ class AgentSession:
 
     def _agent(self) -> str:
         return " ".join(filter(None, (self._harness.agent.name, self._ready.version)))
-
-
-def _declare(name: str) -> str:
-    return f'declare it, such as env = {{{name} = {{from = "{name}"}}}} in [defaults], and export it'
 
 
 def _refuse_long(invocation: Invocation) -> None:
