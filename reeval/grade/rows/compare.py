@@ -18,8 +18,11 @@ from reeval.schema.recorded.data import Reason
 __all__ = ["Comparison", "compare_results", "compare_with"]
 
 _UNDECIDED = (
-    "Too many columns have the same values to tell within the budget which is which; compare the two results by hand."
+    "There are too many columns, or too many with the same values, to tell within the budget which is which; "
+    "compare the two results by hand."
 )
+_MOST_PAIRS = 1_000_000
+"""Pairs of columns; a thousand columns on each side."""
 _BOTH_EMPTY = "both results are empty: nothing was compared"
 _WHOLE_NUMBERS = "whole numbers differ beyond 4 significant figures; if they are ids, compare with exact = true"
 
@@ -62,10 +65,17 @@ def compare_with(engine: Engine, truth: ResultTable, answer: ResultTable, *, exa
         return _failed(explain_row_counts(engine, tables))
     if not expected:
         return Comparison(verdict="pass", warnings=(_BOTH_EMPTY,))
+    return _searched(engine, tables, exact=exact)
+
+
+def _searched(engine: Engine, tables: Tables, *, exact: bool) -> Comparison:
+    undecided = Comparison(verdict="review", reason=Reason.UNDECIDED, analysis=_UNDECIDED)
+    if len(tables.truth.columns) * len(tables.answer.columns) > _MOST_PAIRS:
+        return undecided
     try:
         found = search(engine, Relation.EQUAL, _same_names(tables), open=engine.compatible())
     except Exhausted:
-        return Comparison(verdict="review", reason=Reason.UNDECIDED, analysis=_UNDECIDED)
+        return undecided
     if found.pairs is None:
         return _failed(explain_values(engine, tables, found.alone))
     return Comparison(verdict="pass", warnings=_warnings(engine, found.pairs, exact=exact), pairs=found.pairs)

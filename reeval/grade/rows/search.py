@@ -12,6 +12,9 @@ __all__ = ["BUDGET", "Exhausted", "Found", "matching", "search"]
 BUDGET = 400
 """Scans of both results. The question is as hard as finding a Hamiltonian cycle; real results take 2 to 20."""
 
+_PAIRS = 10_000
+"""Pairs of columns that cost as much as one scan more: hundreds of equal columns are as many as millions of rows."""
+
 
 class Exhausted(Exception):  # noqa: N818 - an answer, not a fault
     """The budget is used up and the search is not."""
@@ -35,13 +38,13 @@ class _Search:
     """Whether the columns of a pair have one name: such a pair is tried first, and decides nothing."""
     left: int
 
-    def scan(self) -> None:
+    def scan(self, pairs: int = 0) -> None:
         if self.left <= 0:
             raise Exhausted
-        self.left -= 1
+        self.left -= 1 + pairs // _PAIRS
 
     def sift(self, fixed: Sequence[Pair], still: Candidates) -> Candidates:
-        self.scan()
+        self.scan(sum(map(len, still.values())))
         return self.engine.sift(self.relation, fixed, still)
 
     def extend(self, fixed: tuple[Pair, ...], still: Candidates) -> tuple[Pair, ...] | None:
