@@ -29,7 +29,7 @@ class _Gone:
 
 @guarded
 def clean(dry_run: DryRun = False) -> None:
-    """Remove what nobody needs: sandboxes of killed runs, prepared files not used for a day, old records.
+    """Remove what nobody needs: sandboxes of killed runs, files and images not used for a day, old records.
 
     Records go by the [history] settings of the config, and only by those. Nothing of a live run is touched.
 
@@ -46,6 +46,7 @@ def clean(dry_run: DryRun = False) -> None:
     gone = [
         *_sandboxes(project, dry_run=dry_run),
         *_trees(project, dry_run=dry_run),
+        *_images(project, dry_run=dry_run),
         *_records(project, dry_run=dry_run),
     ]
     page = make_page(sys.stdout)
@@ -57,10 +58,12 @@ def clean(dry_run: DryRun = False) -> None:
 
 
 def _sandboxes(project: Project, *, dry_run: bool) -> Iterable[_Gone]:
-    from reeval.sandboxes.directories import leftovers
+    from reeval.cli import engines
+    from reeval.sandboxes import directories
 
     if dry_run:
-        return [_Gone(f"sandbox {path}") for path in leftovers(project.root)]
+        found = [*map(str, directories.leftovers(project.root)), *engines.leftovers(project.root)]
+        return [_Gone(f"sandbox {name}") for name in found]
     import anyio
 
     return [
@@ -83,6 +86,14 @@ def _trees(project: Project, *, dry_run: bool) -> Iterable[_Gone]:
     listed = [(tree, "not used for a day") for tree in old]
     listed += [(tree, "beyond the cache's size") for tree in over if tree not in old]
     return [_Gone(f"{tree.what} {tree.path.name[:12]}, {why}", tree.bytes) for tree, why in listed]
+
+
+def _images(project: Project, *, dry_run: bool) -> Iterable[_Gone]:
+    from reeval.cli.engines import images
+
+    return [
+        _Gone(f"image {image.name}, not used for a day", image.bytes) for image in images(project.root, dry_run=dry_run)
+    ]
 
 
 def _records(project: Project, *, dry_run: bool) -> Iterable[_Gone]:

@@ -37,7 +37,7 @@ class Finding:
 
 @guarded
 def doctor() -> None:
-    """Look at Python, git, the sandbox, the disk, the config and the records, and say how to mend what is wrong.
+    """Look at Python, git, the sandboxes, the disk, the config and the records, and say how to mend what is wrong.
 
     \b
     reeval doctor
@@ -73,8 +73,10 @@ def findings(start: Path) -> Iterator[Finding]:
     except ConfigError as error:
         yield Finding("config", "broken", str(error), f"mend {CONFIG_NAME}; reeval check says when it is right")
     else:
+        yield from _engine(config, root)
         yield Finding("config", "ok", str(root / CONFIG_NAME))
         yield _evals(config)
+        yield from _agents(config)
     yield _records(root)
     yield _history(root)
 
@@ -110,6 +112,20 @@ def _isolation() -> Finding:
     return Finding("sandbox", "warn", why, mend)
 
 
+def _engine(config: Config, root: Path) -> Iterator[Finding]:
+    from reeval.cli.engines import engine_state, leftovers
+    from reeval.report.screen.numbers import plural
+
+    if all(table.get("kind") != "docker" for table in config.sandboxes.values()):
+        return
+    text, mend = engine_state()
+    left = [] if mend else leftovers(root)
+    if left:
+        yield Finding("engine", "warn", f"{text}; killed runs left {plural(len(left), 'thing')}", "reeval clean")
+    else:
+        yield Finding("engine", "warn" if mend else "ok", text, mend)
+
+
 def _disk(place: Path) -> Finding:
     import shutil
     import tempfile
@@ -134,6 +150,26 @@ def _evals(config: Config) -> Finding:
     if not files:
         return Finding("evals", "warn", f"no file matches {', '.join(config.evals)}", "write one, or run reeval init")
     return Finding("evals", "ok", f"{plural(len(files), 'file')}; reeval check imports and plans them")
+
+
+def _agents(config: Config) -> Iterator[Finding]:
+    from reeval.cli.project import build_catalog
+    from reeval.errors import UserError
+    from reeval.schema.plan import PlannedHarness
+
+    kinds = build_catalog().harnesses
+    for name, table in config.harnesses.items():
+        kind = kinds.get(table.get("kind", name))
+        if kind is None:
+            continue
+        options = {key: value for key, value in table.items() if key not in COMMON_KEYS}
+        try:
+            found = kind.readiness(PlannedHarness(id=name, kind=kind.name, options=options))
+        except UserError as error:
+            yield Finding("agent", "warn", str(error), "reeval check says when the table is right")
+            continue
+        if found is not None:
+            yield Finding("agent", "ok" if found.ready else "warn", f"{name}: {found.text}", found.mend)
 
 
 def _records(root: Path) -> Finding:

@@ -51,9 +51,9 @@ class Layers:
         place = self.root / CACHE / "images" / key
         while True:
             if found := await self.engine.call(lambda _: image_config(self.engine, tag)):
-                with suppress(OSError):
-                    place.parent.mkdir(parents=True, exist_ok=True)
-                    place.touch()
+                # The engine remembers when it was tagged: so it is known everywhere when it was last used.
+                with suppress(EngineError):
+                    await self.engine.call(lambda client: client.tag(tag, BUILT, key, force=True))
                 return str(found["Id"])
             if held := _claimed(place):
                 try:

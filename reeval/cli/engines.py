@@ -1,0 +1,62 @@
+"""What of a project is in the container engine, and can go?"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from reeval.errors import InfrastructureError, PlanError
+
+if TYPE_CHECKING:
+    from reeval.sandboxes.docker.engine.client import Engine
+    from reeval.sandboxes.docker.images.unused import UnusedImage
+
+__all__ = ["engine_state", "images", "leftovers"]
+
+
+def leftovers(root: Path) -> list[str]:
+    """Return what killed runs left in the engine: ``container NAME``; nothing when there is no engine."""
+    import anyio
+
+    from reeval.sandboxes.docker.labels import leftovers as found_in
+
+    with _engine() as engine:
+        return [] if engine is None else [f"{kind} {name}" for kind, name in anyio.run(found_in, engine, root)]
+
+
+def images(root: Path, *, dry_run: bool) -> list[UnusedImage]:
+    """Return the images that nobody used for a day, removed unless it is a dry run; none without an engine."""
+    import time
+
+    from reeval.sandboxes.docker.images.unused import remove_unused, unused_images
+
+    with _engine() as engine:
+        return [] if engine is None else (unused_images if dry_run else remove_unused)(engine, root, time.time())
+
+
+def engine_state() -> tuple[str, str]:
+    """Return what engine there is and, when none answers, how to mend that."""
+    from reeval.sandboxes.docker.engine.client import START_ENGINE
+
+    with _engine(asked=True) as engine:
+        if engine is None:
+            return "no container engine answers", START_ENGINE
+        version = engine.now(lambda client: client.version())
+        return f"{version.get('Version')} at {engine.name}", ""
+
+
+@contextmanager
+def _engine(*, asked: bool = False) -> Iterator[Engine | None]:
+    from reeval.sandboxes.docker.engine.address import has_engine
+    from reeval.sandboxes.docker.kind import DockerSandboxKind
+
+    kind = DockerSandboxKind()
+    engine = None
+    with suppress(InfrastructureError, PlanError):
+        engine = kind.engine() if asked or has_engine() else None
+    try:
+        yield engine
+    finally:
+        kind.close()
