@@ -88,7 +88,7 @@ class FakeOptions:
     """Every session fails to start with this reason, as broken machinery."""
     with_skill: WithSkill | None = None
     layout: str | None = None
-    """Read rules and skills where this agent does, such as ``claude-code``."""
+    """Read rules, skills and MCP servers where this agent does, such as ``claude-code``; None: take no servers."""
     usage: ReportedUsage | None = None
 
     def __post_init__(self) -> None:
@@ -140,6 +140,8 @@ class _Session:
         self._harness = harness
         self._room = room
         self._sent = 0
+        self._env: Mapping[str, str] = {}
+        """Variables that the agent of the layout would have besides."""
         self._skill = options.with_skill if options.with_skill and options.with_skill.name in room.skills else None
         self._script = self._skill.script if self._skill else options.script
         if _chance(room.key) < options.flake_rate:
@@ -156,7 +158,11 @@ class _Session:
     async def send(self, prompt: str) -> Turn:
         """Play the next list of steps."""
         harness, steps = self._harness, self._script[min(self._sent, len(self._script) - 1)]
-        play = _Play(self._room, prompt)
+        if not self._sent and harness.options.layout is not None and self._room.mcp:
+            from reeval.harnesses.agents.stand_in import place_servers
+
+            self._env = await place_servers(harness.options.layout, harness.model, self._room)
+        play = _Play(self._room, prompt, self._env)
         if self._skill and not self._sent:
             play.events.append(ToolCall(name="skill", input={"skill": self._skill.name}, ok=True))
         self._sent += 1
@@ -182,9 +188,10 @@ class _Session:
 class _Play:
     """What came of the steps of one send."""
 
-    def __init__(self, room: Room, prompt: str) -> None:
+    def __init__(self, room: Room, prompt: str, env: Mapping[str, str]) -> None:
         self._room = room
         self._prompt = prompt
+        self._env = env
         self.events: list[Event] = []
         self.message = ""
         self.sql: str | None = None
@@ -200,7 +207,9 @@ class _Play:
             self.error = step.error
         elif step.exec is not None:
             sandbox = await self._room.sandbox()
-            self.events.append(_shell_call(step.exec, await sandbox.exec(step.exec, env=self._room.env)))
+            self.events.append(
+                _shell_call(step.exec, await sandbox.exec(step.exec, env={**self._room.env, **self._env}))
+            )
         else:
             sandbox = await self._room.sandbox()
             for path, text in (step.write or {}).items():
@@ -255,6 +264,15 @@ def _open(planned: PlannedHarness, _root: Path) -> _Harness:
     return _Harness(planned, typed_options(planned.options, FakeOptions, f"[harness.{planned.id}]"))
 
 
+def _servers(options: Mapping[str, Any]) -> frozenset[Literal["stdio", "http"]]:
+    layout = _options(options).layout
+    if layout is None:
+        return frozenset()
+    from reeval.harnesses.agents.stand_in import servers_taken
+
+    return servers_taken(layout)
+
+
 def _layout(options: Mapping[str, Any]) -> Layout:
     return named_layout(_options(options).layout)
 
@@ -264,6 +282,7 @@ KIND = HarnessKind(
     options=FakeOptions,
     open=_open,
     layout=_layout,
+    mcp=_servers,
     unreported=lambda options: _unreported(_options(options)),
     in_process=True,
 )

@@ -59,6 +59,8 @@ class Cells:
 
     def _check_servers(self, harness: PlannedHarness, environment: Environment, at: _Place) -> None:
         """Refuse MCP servers that the harness's agent cannot be given: it would run without them, and nobody know."""
+        if not environment.mcp:
+            return
         kinds = self.harnesses.kind(harness).mcp(harness.options)
         for name, server in environment.mcp.items():
             if server.kind not in kinds:
