@@ -141,3 +141,77 @@ def test_a_database_that_is_none_is_the_truths_error(shop: Path) -> None:
     assert "Ground truth query failed: The ground truth does not run:" in done.stdout
     assert "bad.duckdb" in done.stdout
     assert "0% (0/1)" in done.stdout
+
+
+COMPARED = """
+[environment.plain]
+
+[environment.hinted]
+rules = "Sum up."
+
+[provider.critic]
+kind = "fake"
+function = "critic.py:answer"
+
+[data.compare]
+baseline = "plain"
+variants = ["hinted"]
+
+[[data.questions]]
+text = "Does the query sum up?"
+choices = ["yes", "no"]
+model = "critic"
+"""
+CRITIC = """
+def answer(request):
+    query = request.prompt.partition('title="Query">')[2].partition("</")[0]
+    return {"choice": "yes" if "sum(" in query else "no", "reason": "the query says it"}
+"""
+OBEYS = """
+import pathlib
+what = "sum(amount)" if pathlib.Path("AGENTS.md").is_file() else "max(amount)"
+print(f"```sql\\nselect region, {what} from orders group by 1\\n```")
+"""
+
+
+def test_two_environments_are_compared_and_a_model_is_asked_about_the_queries(shop: Path) -> None:
+    asks(shop, "pass")
+    with (shop / "reeval.config.toml").open("a") as config:
+        config.write(f"runs = 4\n{COMPARED}")
+    (shop / "critic.py").write_text(CRITIC)
+    (shop / "analyst.py").write_text(OBEYS)
+    done = reeval("run")
+    assert done.exit_code == 0, done.stdout + done.stderr
+    assert "hinted  4 of 4  +1.00 [0.31, 1.00] helped" in done.stdout
+    assert "yes 4 · no 4" in done.stdout
+    assert done.stdout.rstrip().splitlines()[-2:] == [
+        "accuracy     plain  0% (0/1) · mean over runs 0%",
+        "accuracy     hinted  100% (1/1) · mean over runs 100%",
+    ]
+
+
+def test_in_a_compare_only_variants_decide_the_gate(shop: Path) -> None:
+    asks(shop, "pass", gate="{ accuracy = 0.9 }")
+    with (shop / "reeval.config.toml").open("a") as config:
+        config.write(f"runs = 1\n{COMPARED.partition('[[data.questions]]')[0]}")
+    (shop / "analyst.py").write_text(OBEYS)
+    assert reeval("run").exit_code == 0
+    (shop / "analyst.py").write_text(OBEYS.replace("is_file()", "is_dir()"))
+    assert reeval("run").exit_code == 1
+
+
+def test_a_run_goes_on_with_the_questions_that_are_left(shop: Path) -> None:
+    asks(shop, "fail", "pass", "review", gate='"all"')
+    assert "not run" in reeval("run", "-x", "-n", "1").stdout
+    done = reeval("run", "--resume", "last")
+    assert done.stdout.rstrip().endswith("33% (1/3) · gate all does not hold")
+    assert len(reeval("query", "data_results", "--format", "csv").stdout.splitlines()) == 4
+
+
+def test_a_changed_truth_runs_its_question_again(shop: Path) -> None:
+    asks(shop, "pass", "fail")
+    reeval("run")
+    asks(shop, "pass", "fail", truth="SELECT region, amount FROM orders")
+    done = reeval("run", "--resume", "last")
+    assert "pass fail" in done.stdout
+    assert "fail pass" in done.stdout

@@ -44,7 +44,7 @@ def gate_text(one: AccuracyRecord) -> str:
     if gate.rule == "none":
         return ""
     verb = {True: "holds", False: "does not hold", None: "undecided"}[gate.holds]
-    return f"gate {'all' if gate.minimum is None else f'≥ {number(gate.minimum)}'} {verb}"
+    return f"{'all' if gate.minimum is None else f'≥ {number(gate.minimum)}'} {verb}"
 
 
 def _text(one: AccuracyRecord, among: Sequence[AccuracyRecord]) -> str:
@@ -52,7 +52,7 @@ def _text(one: AccuracyRecord, among: Sequence[AccuracyRecord]) -> str:
     if one.mean is not None:
         said.append(f"mean over runs {100 * one.mean:.0f}%")
     if one.gate.holds is not True and (gate := gate_text(one)):
-        said.append(gate)
+        said.append(f"gate {gate}")
     name = f"{cell_name(one, among)}  " if len(among) > 1 else ""
     return name + " · ".join(said)
 

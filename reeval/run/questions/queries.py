@@ -30,4 +30,4 @@ def _sections(found: DataRecord, *, truth: bool) -> list[Section]:
 
 def _result(sample: ResultSample) -> str:
     lines = [msgspec.json.encode(row).decode() for row in (sample.columns, *sample.rows)]
-    return "\n".join([*lines, f"({sample.row_count:,} rows in all)"])
+    return "\n".join([*lines, f"({sample.row_count:,} {'row' if sample.row_count == 1 else 'rows'} in all)"])
