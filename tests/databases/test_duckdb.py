@@ -1,16 +1,20 @@
 from __future__ import annotations
 
 import datetime as dt
+import os
 import resource
+import signal
 import sys
 import time
 from collections.abc import AsyncIterator
+from contextlib import suppress
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
 from uuid import UUID
 
 import anyio
+import anyio.to_thread
 import duckdb
 import pytest
 
@@ -235,6 +239,29 @@ async def test_a_hundred_million_rows_are_refused_soon(file: Path) -> None:
     async with opened(f"duckdb:{file}", max_rows=100_000) as database:
         with pytest.raises(QueryError, match="more than 100,000 rows"):
             await asked(database, "SELECT * FROM range(100000000)")
+
+
+@pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="processes are found in /proc")
+async def test_a_process_that_dies_takes_down_one_query(file: Path) -> None:
+    async with opened(f"duckdb:{file}") as database, anyio.create_task_group() as tasks:
+        tasks.start_soon(anyio.to_thread.run_sync, _kill_a_worker_that_works)
+        with pytest.raises(QueryError, match=r"the database's process ended while it ran the query \(exit code -9\)"):
+            await asked(database, "SELECT count(*) FROM range(100000000) a, range(100000000) b")
+        assert (await asked(database, "SELECT 1")).rows == [(1,)]
+
+
+def _kill_a_worker_that_works() -> None:
+    """Kill the process of this one that has used a processor for longest by now."""
+    end = time.monotonic() + 20
+    while time.monotonic() < end:
+        for stat in Path("/proc").glob("[0-9]*/stat"):
+            with suppress(OSError):
+                fields = stat.read_text().rpartition(")")[2].split()
+                command = (stat.parent / "cmdline").read_text()
+                if fields[1] == str(os.getpid()) and "worker.main" in command and int(fields[11]) > 100:
+                    os.kill(int(stat.parent.name), signal.SIGKILL)
+                    return
+        time.sleep(0.1)
 
 
 async def test_cancelling_ends_the_query(file: Path) -> None:

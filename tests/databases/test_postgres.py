@@ -205,6 +205,15 @@ async def test_a_server_that_closes_the_connection_is_an_error_of_one_query(post
         assert (await asked(database, "SELECT 1")).rows == [(1,)]
 
 
+async def test_a_connection_that_ended_while_it_was_idle_is_replaced(postgres: Server) -> None:
+    async with opened(postgres.url("reader", "pass-of-the-reader")) as database:
+        assert (await asked(database, "SELECT 1")).rows == [(1,)]
+        await anyio.to_thread.run_sync(
+            postgres.run, "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = 'reader'"
+        )
+        assert (await asked(database, "SELECT 2")).rows == [(2,)]
+
+
 def _terminated(postgres: Server) -> list[Any]:
     sleeping = "FROM pg_stat_activity WHERE usename = 'reader' AND query LIKE '%pg_sleep(100)'"
     return postgres.run(f"SELECT pg_terminate_backend(pid) {sleeping}")

@@ -57,6 +57,38 @@ def test_the_program_and_the_script_of_the_guide_answer_questions(config: str, t
     assert accuracy(root).split() == ["accuracy", "100%", "(1/1)"]
 
 
+MODEL = """
+def answer(request):
+    assert "How many orders?" in request.prompt
+    assert "CREATE TABLE orders (\\n  id BIGINT\\n);" in request.prompt
+    return {"message": "I counted them.", "sql": "SELECT count(*) FROM orders"}
+"""
+
+
+def test_a_model_alone_is_told_the_tables(tmp_path: Path) -> None:
+    bare = next(text for text in CONFIGS if "bare" in text).replace("anthropic/claude-sonnet-4-5", "fake")
+    provider = '[provider.fake]\nfunction = "models.py:answer"\n'
+    root = project(tmp_path, bare + DATA + provider, {**FILES, "models.py": MODEL})
+    assert accuracy(root).split() == ["accuracy", "100%", "(1/1)"]
+
+
+@pytest.mark.parametrize(
+    ("model", "said"),
+    [
+        ('model = "openai/gpt-x"', "harness 'bare': its model: model 'openai/gpt-x' needs a key: set the variable"),
+        ('model = "opnai/gpt-x"', "reeval.config.toml:1: the model 'opnai/gpt-x': there is no provider 'opnai'"),
+        ("", "reeval.config.toml:1: the harness 'bare' needs a model, such as model = 'anthropic/…' in its table"),
+    ],
+)
+def test_a_model_that_cannot_be_asked_is_told_before_the_run(
+    model: str, said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    done = reeval(project(tmp_path, f'[harness.bare]\nkind = "model"\n{model}\n{DATA}', FILES), "run")
+    assert done.returncode == 2
+    assert said in done.stderr
+
+
 def _wait_for(port: int) -> None:
     end = time.monotonic() + 20
     while True:

@@ -97,6 +97,12 @@ def test_usage_events_add_up_and_unknown_stays_unknown(
     assert set(turn.unreported) == unreported
 
 
+def test_the_last_query_is_that_of_the_answer() -> None:
+    turn = turn_of({"type": "sql", "query": "SELECT 1"}, {"type": "sql", "query": "SELECT 2"}, {"type": "done"})
+    assert (turn.sql, turn.events) == ("SELECT 2", ())
+    assert turn_of({"type": "done"}).sql is None
+
+
 def test_a_turn_says_what_the_program_never_reports() -> None:
     turn = turn_of(unreported=frozenset({Channel.SEARCHES}))
     assert set(turn.unreported) == {Channel.SEARCHES, Channel.USAGE, Channel.COST, Channel.MODEL}

@@ -81,6 +81,13 @@ async def test_an_error_step_ends_the_turn_as_failed_and_the_next_send_goes_on(r
     assert (second.status, room.started) == ("completed", 0)
 
 
+async def test_a_step_may_claim_the_query_of_the_answer(room: PlainRoom) -> None:
+    script = [[{"reply": "I counted."}, {"sql": "SELECT 1 -- {prompt}"}], [{"reply": "No query."}]]
+    first, second = await sends(room, planned(script=script), "how many?", "and now?")
+    assert (first.message, first.sql) == ("I counted.", "SELECT 1 -- how many?")
+    assert second.sql is None
+
+
 async def test_a_path_that_cannot_be_written_is_a_failed_call_and_the_script_goes_on(room: PlainRoom) -> None:
     script = [[{"write": {"d/x": "1"}}, {"write": {"d": "2"}}, {"reply": "on"}]]
     (turn,) = await sends(room, planned(script=script), "a")

@@ -29,6 +29,8 @@ _ENGINE_MEMORY = 2 << 30
 _OPENING = 60.0
 """Seconds that a connection may take."""
 _ENDING = 10.0
+_BEGUN = f"the database began no transaction within {_OPENING:g} s"
+_TOLD = f"the database gave no schema within {_OPENING:g} s"
 _DESCRIBED = 60_000
 """Characters of a schema: what a prompt can hold."""
 
@@ -67,10 +69,7 @@ class _Pool:
     @asynccontextmanager
     async def snapshot(self) -> AsyncIterator[Snapshots]:
         """Take a connection that is free, or make one, and begin a transaction."""
-        async with self._places, self._worker() as worker:
-            await worker.ask(
-                Request(what="begin"), _OPENING, f"the database began no transaction within {_OPENING:g} s"
-            )
+        async with self._places, self._worker(Request(what="begin"), _BEGUN) as (worker, _):
             try:
                 yield _Snapshot(worker, self._opening.limits.seconds)
             finally:
@@ -79,10 +78,8 @@ class _Pool:
 
     async def describe(self) -> str:
         """Return the schema, and say how much of it was left out."""
-        async with self._places, self._worker() as worker:
-            text: str = await worker.ask(
-                Request(what="describe"), _OPENING, f"the database gave no schema within {_OPENING:g} s"
-            )
+        async with self._places, self._worker(Request(what="describe"), _TOLD) as (_, value):
+            text = str(value)
         if len(text) <= _DESCRIBED:
             return text
         whole = text[:_DESCRIBED].rpartition("\n\n")[0]
@@ -96,13 +93,32 @@ class _Pool:
                 tasks.start_soon(self._idle.pop().stop)
 
     @asynccontextmanager
-    async def _worker(self) -> AsyncIterator[WorkerProcess]:
-        worker = self._idle.pop() if self._idle else await self._started()
+    async def _worker(self, first: Request, late: str) -> AsyncIterator[tuple[WorkerProcess, Any]]:
+        """Yield a process with its answer to a first request, and keep it for others if it still lives then."""
+        worker, value = await self._answering(first, late)
         try:
-            yield worker
+            yield worker, value
         finally:
             if worker.is_alive:
                 self._idle.append(worker)
+
+    async def _answering(self, first: Request, late: str) -> tuple[WorkerProcess, Any]:
+        while self._idle:
+            worker = self._idle.pop()
+            try:
+                return worker, await worker.ask(first, _OPENING, late)
+            except QueryError:
+                if worker.is_alive:
+                    self._idle.append(worker)
+                    raise
+                # Its connection ended while nobody used it; the next one, or a new one, tells whether the server did.
+        worker = await self._started()
+        try:
+            return worker, await worker.ask(first, _OPENING, late)
+        except QueryError:
+            if worker.is_alive:
+                self._idle.append(worker)
+            raise
 
     async def _started(self) -> WorkerProcess:
         worker = await WorkerProcess.start(self._environ, self._masker)
