@@ -25,6 +25,7 @@ __all__ = [
     "HarnessKind",
     "KindsByModule",
     "Process",
+    "Readiness",
     "Recorder",
     "Reporter",
     "Room",
@@ -240,6 +241,17 @@ class Harness(Protocol):
 
 
 @dataclass(frozen=True, kw_only=True)
+class Readiness:
+    """Whether something that runs need is there."""
+
+    ready: bool
+    text: str
+    """Where it is, or what is missing."""
+    mend: str = ""
+    """The next step when it is not ready."""
+
+
+@dataclass(frozen=True, kw_only=True)
 class HarnessKind:
     """A way to drive agents: what the planner may ask about it, and how to make one."""
 
@@ -268,6 +280,8 @@ class HarnessKind:
     """Its agent cannot look at the database: the prompt of a data question tells it the tables."""
     login: Callable[[PlannedHarness, Mapping[str, str]], str | None] = field(default=lambda _harness, _env: None)
     """Say why its agent is not logged in with these variables of its own; None: it is, or needs no login."""
+    readiness: Callable[[PlannedHarness], Readiness | None] = field(default=lambda _: None)
+    """Say whether its agent's program is ready on this host, without starting anything; None: it needs none."""
     programs: Callable[[PlannedHarness], tuple[str, ...]] = field(default=lambda _: ())
     """Install its agent's program into the user's cache on this host, unless it is there, and return the directories
     for ``SandboxRequest.programs``. Blocks, maybe for minutes: meant for a thread. Raises ``InfrastructureError``."""

@@ -155,6 +155,7 @@ def _evals(config: Config) -> Finding:
 def _agents(config: Config) -> Iterator[Finding]:
     from reeval.cli.project import build_catalog
     from reeval.errors import UserError
+    from reeval.plan.parts.harnesses import COMMON
     from reeval.schema.plan import PlannedHarness
 
     kinds = build_catalog().harnesses
@@ -162,7 +163,7 @@ def _agents(config: Config) -> Iterator[Finding]:
         kind = kinds.get(table.get("kind", name))
         if kind is None:
             continue
-        options = {key: value for key, value in table.items() if key not in COMMON_KEYS}
+        options = {key: value for key, value in table.items() if key not in COMMON}
         try:
             found = kind.readiness(PlannedHarness(id=name, kind=kind.name, options=options))
         except UserError as error:

@@ -65,6 +65,21 @@ def test_a_damaged_history_is_a_warning(here: Path, data: bytes, state: str) -> 
     assert found(here)["history"][0] == state
 
 
+def test_each_agent_says_whether_its_program_is_ready(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(here / "cache"))
+    project(here, config='[harness.terse]\nkind = "fake"\n[harness.mine]\nkind = "codex"\nprogram = "no-such-codex"\n')
+    (finding,) = [one for one in findings(here) if one.name == "agent"]
+    assert finding.state == "warn"
+    assert finding.text.startswith("mine: no program 'no-such-codex' on this machine")
+    assert "install = true" in finding.mend
+
+
+def test_an_agents_table_that_is_wrong_is_a_warning(here: Path) -> None:
+    project(here, config='[harness.codex]\nversion = "newest"\n')
+    (finding,) = [one for one in findings(here) if one.name == "agent"]
+    assert (finding.state, "newest" in finding.text) == ("warn", True)
+
+
 def test_it_changes_nothing(here: Path) -> None:
     project(here)
     before = sorted(os.walk(here))

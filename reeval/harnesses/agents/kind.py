@@ -11,6 +11,7 @@ from reeval.harnesses.agents.agent import Agent
 from reeval.harnesses.agents.login import login_problem
 from reeval.harnesses.agents.options import AgentOptions
 from reeval.harnesses.agents.programs.install import install
+from reeval.harnesses.agents.programs.readiness import readiness
 from reeval.harnesses.agents.session import AgentHarness
 from reeval.harnesses.options import typed_options
 from reeval.protocols import HarnessKind
@@ -43,6 +44,7 @@ def agent_kind(agent: Agent) -> HarnessKind:
         resumes=agent.resumes,
         hosts=lambda planned, env: hosts_of(agent, options(planned), env),
         login=lambda planned, env: login_problem(agent, options(planned), env),
+        readiness=lambda planned: readiness(agent.package, options(planned)),
         programs=lambda planned: programs_of(agent, options(planned)),
     )
 

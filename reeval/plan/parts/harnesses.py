@@ -14,9 +14,10 @@ from reeval.plan.parts.problems import Problems
 from reeval.protocols import Catalog, HarnessKind
 from reeval.schema.plan import PlannedHarness
 
-__all__ = ["Harnesses"]
+__all__ = ["COMMON", "Harnesses"]
 
-_COMMON = ("kind", "model", "effort", "max_concurrent", "start_timeout")
+COMMON = ("kind", "model", "effort", "max_concurrent", "start_timeout")
+"""Keys of every ``[harness.NAME]`` table; the others are its kind's."""
 
 
 class Harnesses:
@@ -78,8 +79,8 @@ class Harnesses:
             self._problems.add(place, self._no_kind(name, kind, given="kind" in table))
             return None
         fine = self._check(name, table, self._catalog.harnesses[kind])
-        common = {key: table[key] for key in _COMMON[1:] if key in table}
-        own = {key: value for key, value in table.items() if key not in _COMMON}
+        common = {key: table[key] for key in COMMON[1:] if key in table}
+        own = {key: value for key, value in table.items() if key not in COMMON}
         planned = PlannedHarness(id=self._id(name, place), kind=kind, options=own, **common)
         if fine:
             self._check_host(planned, place)
@@ -100,7 +101,7 @@ class Harnesses:
 
     def _check(self, name: str, table: Mapping[str, Any], kind: HarnessKind) -> bool:
         """Hold the table's own keys to the kind's options, and say whether they fit; none to look at cost nothing."""
-        if table.keys() <= set(_COMMON) and not _required(kind.options):
+        if table.keys() <= set(COMMON) and not _required(kind.options):
             return True
         from pydantic_core import ValidationError
 
@@ -108,7 +109,7 @@ class Harnesses:
         from reeval.plan.toml.problems import problems
         from reeval.plan.toml.tables import validate
 
-        form = options_form(kind.options, beside=_COMMON)
+        form = options_form(kind.options, beside=COMMON)
         try:
             validate(table, form)
         except ValidationError as error:
