@@ -99,7 +99,7 @@ def launch(project: Project, selection: Selection, request: Request) -> ExitCode
     """Plan, run and record a selection."""
     with on_branches(project, selection) as on:
         plan = _shaped(make_plan(on, selection), request)
-        masker = _ready(plan, os.environ)
+        masker = _ready(project, plan, os.environ)
         earlier = against(project.store, request.versus, plan)
         plan = pinned(plan, project)
         with project.store.create(masker) as writer:
@@ -140,7 +140,7 @@ def resume_run(project: Project, request: Request, ref: str, *, errors: bool) ->
     before = run.plan(index)
     with on_branches(project, before.selection) as on:
         plan = _shaped(make_plan(on, before.selection), request)
-        masker = _ready(plan, os.environ)
+        masker = _ready(project, plan, os.environ)
         chosen = against(project.store, request.versus, plan, before=run)
         plan = pinned(plan, project, before)
         kept = kept_attempts(run, index, plan, on, retry_errors=errors)
@@ -169,11 +169,16 @@ def _shaped(plan: Plan, request: Request) -> Plan:
     return replace(plan, max_concurrent=request.max_concurrent) if request.max_concurrent else plan
 
 
-def _ready(plan: Plan, environ: Mapping[str, str]) -> Masker:
+def _ready(project: Project, plan: Plan, environ: Mapping[str, str]) -> Masker:
     """Refuse what cannot run; return what hides the plan's secrets."""
+    from reeval.cli.logins import login_problems
     from reeval.plan.secrets import missing_secrets, secret_names
 
-    problems = [*missing_secrets(plan, environ), *_model_problems(plan, environ)]
+    problems = [
+        *missing_secrets(plan, environ),
+        *_model_problems(plan, environ),
+        *login_problems(plan, project.catalog, environ),
+    ]
     if problems:
         raise PlanError("\n".join(problems))
     named = [environ.get(name, "") for name in secret_names(plan)]
@@ -279,12 +284,20 @@ def _tools(project: Project, job: _Job, request: Request, reporter: Reporter) ->
 
 async def _swept_and_run(project: Project, plan: Plan, tools: Tools) -> RunOutcome:
     """Remove what killed runs of this project left, then run."""
+    import anyio
+
     from reeval.run.runner import run_plan
 
-    for kind in dict.fromkeys(sandbox.kind for sandbox in plan.sandboxes.values()):
-        for removed in await project.catalog.sandboxes[kind].sweep(project.store.root):
+    kinds = [project.catalog.sandboxes[name] for name in {sandbox.kind: None for sandbox in plan.sandboxes.values()}]
+    for kind in kinds:
+        for removed in await kind.sweep(project.store.root):
             tools.reporter.warning(f"removed what a killed run left: {removed}")
-    return await run_plan(plan, tools)
+    try:
+        return await run_plan(plan, tools)
+    finally:
+        with anyio.CancelScope(shield=True):
+            for kind in kinds:
+                await kind.finish()
 
 
 def _facts(project: Project, plan: Plan) -> list[str]:

@@ -61,6 +61,7 @@ def attempt_screen(run: RunRecord, record: AttemptRecord, page: Page) -> list[st
         _diff(record, page),
         _observations(record, page),
         _diagnostics(record, page),
+        _refused(record, page),
         log_lines(log_of(record, page.reader), page, 0, limit=_LOG_LINES),
         _artifacts(record, page),
         _usage(record, page),
@@ -310,3 +311,14 @@ def _usage_row(row: SpenderUsage) -> list[str]:
     tokens = [getattr(row.usage, name) for name in _TOKENS]
     cost = "·" if row.usage.cost is None else dollars(row.usage.cost)
     return [row.spender, one_line(row.model or "·"), *("·" if n is None else count(n) for n in tokens), cost]
+
+
+def _refused(record: AttemptRecord, page: Page) -> list[str]:
+    rows = [
+        line
+        for one in record.refused
+        for line in page.lines(
+            f"{moment(one.first)}  {one.host}:{one.port}{f' × {one.count}' if one.count > 1 else ''}: {one.why}", 2, 2
+        )
+    ]
+    return _titled("connections that were refused", rows, page)

@@ -271,6 +271,7 @@ class _Work:
             commands=list(self.workspace.ran) if _shows_commands(attempt) else [],
             observations=self.notes.observations,
             diagnostics=self.notes.diagnostics,
+            refused=self.room.refused,
             artifacts=self.notes.artifacts,
             data=[] if data is None else [data],
             judgments=self.judges.judgments(self.ledger.sealed) if self.judges else [],

@@ -20,7 +20,7 @@ from reeval.run.attempt import AttemptJob, AttemptResult, run_attempt
 from reeval.run.body.context import Context
 from reeval.run.body.escaped import told
 from reeval.run.room.room import RoomRequest
-from reeval.run.room.variables import declared_variables, plain_values
+from reeval.run.room.variables import declared_variables, plain_values, values_for
 from reeval.run.shared import Shared, SharedParts
 from reeval.run.stage.process import staged
 from reeval.run.tools import Tools
@@ -128,6 +128,7 @@ class LocalExecutor:
             sandbox=sandbox,
             tree=shared.tree,
             egress=shared.egress,
+            hosts=tools.catalog.harnesses[harness.kind].hosts(harness, values_for("agent", variables, tools.environ)),
             cached=cached_steps(environment.setup) if environment else (),
             cached_env=plain_values(variables),
             programs=shared.programs,

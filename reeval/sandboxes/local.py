@@ -82,6 +82,9 @@ class LocalSandboxKind:
         async with opened(placed, _options(request)) as sandbox:
             yield sandbox
 
+    async def finish(self) -> None:
+        """End what attempts shared: nothing runs beside them."""
+
     async def sweep(self, root: Path) -> list[str]:
         """Remove what killed runs of this project left, never a live run's; return what was removed."""
         from anyio import to_thread

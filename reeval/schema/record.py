@@ -22,6 +22,7 @@ from reeval.schema.recorded.data import DataRecord
 from reeval.schema.recorded.files import FileRef
 from reeval.schema.recorded.gates import AccuracyRecord, GateResult
 from reeval.schema.recorded.lifts import LiftRecord
+from reeval.schema.recorded.network import RefusedRecord
 from reeval.schema.spec import EvalKind
 from reeval.schema.transcript import CommandResult, Turn
 from reeval.usage import Usage
@@ -179,6 +180,8 @@ class AttemptRecord(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=Tru
     """What the body ran with ``c.exec``, long outputs cut; only where a question shows ``checks``."""
     observations: list[ObservationRecord] = []
     diagnostics: list[str] = []
+    refused: list[RefusedRecord] = []
+    """Connections that the sandbox's policy did not allow."""
     artifacts: list[ArtifactRef] = []
     data: list[DataRecord] | FileRef = []
     """A data question's answer: one, or none where it is no data question."""

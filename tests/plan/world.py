@@ -100,6 +100,8 @@ class LocalKind:
 
     async def prepare(self, request: SandboxRequest) -> None: ...
 
+    async def finish(self) -> None: ...
+
     async def sweep(self, root: Path) -> list[str]:
         return []
 

@@ -222,6 +222,8 @@ class PlainSandboxKind:
         if self.close_error is not None:
             raise self.close_error
 
+    async def finish(self) -> None: ...
+
     async def sweep(self, root: Path) -> list[str]:
         return []
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, ExitStack, asynccontextmanager, contextmanager
 from time import monotonic
@@ -18,6 +19,7 @@ from reeval.run.room.variables import Variables, filled_in, values_for
 from reeval.sandboxes.steps import run_step
 from reeval.schema.environment import McpServer, SetupStep
 from reeval.schema.plan import PlannedHarness
+from reeval.schema.recorded.network import RefusedRecord
 
 __all__ = ["AttemptRoom", "RoomRequest"]
 
@@ -52,6 +54,8 @@ class AttemptRoom:
         """Seconds until the sandbox was ready, setup included."""
         self.agent_acts = False
         """The agent's turn runs: a sandbox that starts now is looked at first, so that no change is missed."""
+        self.refused: list[RefusedRecord] = []
+        """What the sandbox let no process connect to; whole once it is closed."""
         self.first_look: Snapshot | None = None
         """The workspace as it was when the sandbox started in a turn."""
 
@@ -121,9 +125,10 @@ class AttemptRoom:
     @asynccontextmanager
     async def _open_sandbox(self, clock: Clock) -> AsyncIterator[Sandbox]:
         request, began = self._request, monotonic()
+        heard = dataclasses.replace(request.sandbox, refused=self.refused.append)
         async with AsyncExitStack() as stack:
             with self._not_counted(clock):
-                sandbox = await stack.enter_async_context(request.sandbox_kind.open(request.sandbox))
+                sandbox = await stack.enter_async_context(request.sandbox_kind.open(heard))
                 clock.stop()  # Setup steps have limits of their own.
                 env = values_for("setup", request.variables, request.host) if request.setup else {}
                 for step in request.setup:

@@ -32,6 +32,8 @@ class ContainerRequest:
     env: Mapping[str, str]
     labels: Mapping[str, str]
     network: str
+    dns: tuple[str, ...] = ()
+    """Servers for names; empty: as the engine sees fit."""
     host: Mapping[str, Any] = field(default_factory=dict)
     """Limits, in the engine's own words."""
     capable: bool = False
@@ -181,6 +183,7 @@ def _config(request: ContainerRequest, word: str) -> dict[str, Any]:
         "Healthcheck": {"Test": ["NONE"]},
         "HostConfig": {
             "NetworkMode": request.network,
+            **({"Dns": list(request.dns)} if request.dns else {}),
             "LogConfig": {"Type": "none", "Config": {}},
             "SecurityOpt": ["no-new-privileges"],
             **privileges,

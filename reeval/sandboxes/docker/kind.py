@@ -8,7 +8,7 @@ from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING, Any
 
-from reeval.errors import InfrastructureError, Phase, PlanError
+from reeval.errors import InfrastructureError, PlanError
 from reeval.protocols import HarnessKind, Sandbox, SandboxRequest
 from reeval.sandboxes.docker.options import DockerOptions, parse_options
 from reeval.schema.environment import Egress
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from reeval.sandboxes.docker.container import Container
     from reeval.sandboxes.docker.engine.client import Engine
     from reeval.sandboxes.docker.images.prepared import PreparedImage
+    from reeval.sandboxes.docker.network import Sidecars
 
 __all__ = ["KIND", "DockerSandboxKind"]
 
@@ -33,6 +34,7 @@ class DockerSandboxKind:
         self._lock = Lock()
         self._engine: Engine | None = None
         self._images: dict[Hashable, PreparedImage] = {}
+        self._proxies: Sidecars | None = None
 
     def plan(self, id: str, options: Mapping[str, Any], harness: HarnessKind, root: Path) -> PlannedSandbox:  # noqa: ARG002 - implements the seam
         """Resolve a ``[sandbox.NAME]`` table; raise ``PlanError`` when no engine answers or the image is missing."""
@@ -49,9 +51,7 @@ class DockerSandboxKind:
         )
 
     def refuse(self, sandbox: PlannedSandbox, egress: Egress | None) -> str | None:  # noqa: ARG002 - implements the seam
-        """Say why this sandbox cannot hold a policy; None when it can."""
-        if egress is not None and egress.mode == "allow":
-            return 'a docker sandbox cannot allow single hosts; use egress = "deny-all" or "allow-all"'
+        """Say why this sandbox cannot hold a policy: it holds every one."""
         return None
 
     def describe(self, sandbox: PlannedSandbox) -> str:
@@ -81,13 +81,16 @@ class DockerSandboxKind:
         """Start a container; everything in it ends with the block, however that is left."""
         from reeval.sandboxes.docker.opening import opened
 
-        if reason := self.refuse(request.sandbox, request.egress):
-            raise InfrastructureError(Phase.SANDBOX, reason)
         if _key(request) not in self._images:
             await self.prepare(request)
         image = self._images[_key(request)]
-        async with opened(await self._connected(), request, _options(request), image) as sandbox:
+        async with opened(await self._connected(), request, _options(request), image, self._sidecars()) as sandbox:
             yield sandbox
+
+    async def finish(self) -> None:
+        """End the proxies of the run."""
+        if self._proxies is not None:
+            await self._proxies.finish()
 
     async def sweep(self, root: Path) -> list[str]:
         """Remove what killed runs of this project left, never a live run's; return what was removed."""
@@ -126,6 +129,12 @@ class DockerSandboxKind:
 
         return await to_thread.run_sync(self.engine, abandon_on_cancel=True)
 
+    def _sidecars(self) -> Sidecars:
+        from reeval.sandboxes.docker.network import Sidecars
+
+        self._proxies = self._proxies or Sidecars()
+        return self._proxies
+
     def _pin(self, id: str, options: DockerOptions, root: Path) -> dict[str, str]:
         from reeval.sandboxes.docker.images.base import pinned
 
@@ -140,7 +149,7 @@ class DockerSandboxKind:
     ) -> AbstractAsyncContextManager[Container]:
         from reeval.sandboxes.docker.opening import opened_bare
 
-        return opened_bare(engine, request, options, image)
+        return opened_bare(engine, request, options, image, self._sidecars())
 
 
 def _options(request: SandboxRequest) -> DockerOptions:

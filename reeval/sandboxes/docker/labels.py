@@ -14,7 +14,7 @@ from reeval.sandboxes.owner import is_dead, this_process
 if TYPE_CHECKING:
     from docker import APIClient
 
-__all__ = ["PROJECT", "attempt_labels", "filtered", "leftovers", "project_labels", "remove_leftovers"]
+__all__ = ["PROJECT", "attempt_labels", "filtered", "leftovers", "project_labels", "remove_leftovers", "run_labels"]
 
 PROJECT, RUN, ATTEMPT = "reeval.project", "reeval.run", "reeval.attempt"
 HOST, PID, STARTED, KEPT = "reeval.host", "reeval.pid", "reeval.started", "reeval.kept"
@@ -25,17 +25,21 @@ def project_labels(root: Path) -> dict[str, str]:
     return {PROJECT: hashlib.sha256(str(root.resolve()).encode("utf-8", "surrogateescape")).hexdigest()[:16]}
 
 
-def attempt_labels(root: Path, run_id: str, key: str, *, keep: bool = False) -> dict[str, str]:
-    """Return the labels of what belongs to one attempt of this process."""
+def run_labels(root: Path, run_id: str) -> dict[str, str]:
+    """Return the labels of what a run of this process has once for all attempts."""
     owner = this_process()
-    labels = {
+    return {
         **project_labels(root),
         RUN: run_id,
-        ATTEMPT: key,
         HOST: str(owner["host"]),
         PID: str(owner["pid"]),
         STARTED: str(owner["started"]),
     }
+
+
+def attempt_labels(root: Path, run_id: str, key: str, *, keep: bool = False) -> dict[str, str]:
+    """Return the labels of what belongs to one attempt of this process."""
+    labels = {**run_labels(root, run_id), ATTEMPT: key}
     return {**labels, KEPT: "true"} if keep else labels
 
 

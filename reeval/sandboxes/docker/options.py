@@ -35,6 +35,8 @@ class DockerOptions:
     """Shell commands that run once as root, with a network, on top of the image; what they leave is kept and reused."""
     pull: Pull = "never"
     """``missing``: an image that the engine does not have is pulled. ``never``: it is an error that says how to."""
+    proxy_image: str | None = None
+    """An image with ``python3`` for the proxy of allowed hosts; None: the sandbox's own. It must be there already."""
     user: str | None = None
     """Who the processes are: a name of the image, or numbers such as ``1000`` or ``1000:1000``; None: 1000:1000."""
     root: bool = False
@@ -188,6 +190,7 @@ _READERS: Mapping[str, Callable[[Any], Any]] = {
     "output_limit": _count,
     "pinned": _text,
     "processes": _processes,
+    "proxy_image": _text,
     "pull": _pull,
     "root": _flag,
     "start_timeout": _seconds,

@@ -14,6 +14,7 @@ import socket
 import sys
 import time
 from contextlib import suppress
+from typing import Any
 from urllib.parse import urlsplit
 
 __all__ = ["PORT", "Proxy", "Refusals", "main", "permitted", "reachable"]
@@ -33,7 +34,7 @@ CHUNK = 64 * 1024
 _UNFORWARDED = ("proxy-", "connection:", "keep-alive:", "host:")
 
 
-def permitted(policy, host, port):
+def permitted(policy: dict[str, Any], host: str, port: int) -> tuple[str | None, bool]:
     """Return (why not, whether a private address is meant): the first is None when the connection may be tried.
 
     ``policy``: ``mode`` (``allow``, ``allow-all``) and ``hosts``: ``api.example.com`` and ``*.example.com`` on the
@@ -51,7 +52,7 @@ def permitted(policy, host, port):
     return ("its port is not allowed" if _named(policy, name) else "it is not allowed"), False
 
 
-def reachable(address):
+def reachable(address: str) -> bool:
     """Say whether an address belongs to the public network."""
     parsed = ipaddress.ip_address(address.partition("%")[0])
     for inner in (getattr(parsed, "ipv4_mapped", None), getattr(parsed, "sixtofour", None)):
@@ -59,32 +60,32 @@ def reachable(address):
             return reachable(str(inner))
     if parsed.version == 6 and parsed in ipaddress.ip_network("64:ff9b::/96"):
         return reachable(str(ipaddress.IPv4Address(int(parsed) & 0xFFFFFFFF)))
-    return parsed.is_global and not parsed.is_multicast
+    return bool(parsed.is_global and not parsed.is_multicast)
 
 
-def _entry(entry):
+def _entry(entry: str) -> tuple[str, int | None]:
     pattern, colon, port = entry.lower().rpartition(":")
     if colon and port.isdecimal() and (not pattern.count(":") or pattern.startswith("[")):
         return pattern.strip("[]"), int(port)
     return entry.lower().strip("[]").rstrip("."), None
 
 
-def _matches(pattern, name):
+def _matches(pattern: str, name: str) -> bool:
     return name.endswith(pattern[1:]) and name != pattern[2:] if pattern.startswith("*.") else name == pattern
 
 
-def _named(policy, name):
+def _named(policy: dict[str, Any], name: str) -> bool:
     return any(_matches(_entry(entry)[0], name) for entry in policy["hosts"])
 
 
 class Refusals:
     """Counts what was refused to one attempt."""
 
-    def __init__(self):
-        self.counts = {}
+    def __init__(self) -> None:
+        self.counts: dict[tuple[str, int, str], list[int]] = {}
         self.more = 0
 
-    def add(self, host, port, why):
+    def add(self, host: str, port: int, why: str) -> None:
         """Count one, and remember when the first of its kind came."""
         key = host[:255], port, why
         if key in self.counts:
@@ -94,7 +95,7 @@ class Refusals:
         else:
             self.more += 1
 
-    def report(self):
+    def report(self) -> dict[str, Any]:
         """Return them as JSON data, in the order in which they came."""
         listed = [
             {"host": host, "port": port, "why": why, "first": first, "count": count}
@@ -110,12 +111,12 @@ class _RefusedError(Exception):
 class Proxy:
     """The proxy: policies by its own address, and what was refused at each."""
 
-    def __init__(self):
-        self.policies = {}
-        self.refusals = {}
-        self.open = {}
+    def __init__(self) -> None:
+        self.policies: dict[str, dict[str, Any]] = {}
+        self.refusals: dict[str, Refusals] = {}
+        self.open: dict[str, set[Any]] = {}
 
-    def order(self, order):
+    def order(self, order: dict[str, Any]) -> dict[str, Any]:
         """Take an order and return the answer to it."""
         address = order["address"]
         if order["do"] == "allow":
@@ -127,7 +128,7 @@ class Proxy:
             task.cancel()
         return self.refusals.pop(address, Refusals()).report()
 
-    async def connection(self, reader, writer):
+    async def connection(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         """Serve one connection."""
         address = writer.get_extra_info("sockname")[0]
         policy, mine = self.policies.get(address), self.open.setdefault(address, set())
@@ -136,13 +137,19 @@ class Proxy:
         try:
             if policy is not None and len(mine) <= MOST_CONNECTIONS:
                 await self._served(reader, writer, policy, self.refusals[address])
-        except (OSError, ValueError, EOFError, asyncio.TimeoutError, asyncio.IncompleteReadError, asyncio.LimitOverrunError):
-            pass
+        except (TimeoutError, OSError, ValueError, EOFError, asyncio.LimitOverrunError):
+            pass  # The other end is gone, or never said what it wants.
         finally:
             mine.discard(task)
             writer.close()
 
-    async def _served(self, reader, writer, policy, refusals):
+    async def _served(
+        self,
+        reader: asyncio.StreamReader,
+        writer: asyncio.StreamWriter,
+        policy: dict[str, Any],
+        refusals: Refusals,
+    ) -> None:
         head = await asyncio.wait_for(reader.readuntil(b"\r\n\r\n"), HEAD_SECONDS)
         first, *fields = head[:-4].decode("latin-1").split("\r\n")
         method, _, rest = first.partition(" ")
@@ -159,8 +166,8 @@ class Proxy:
             refusals.add(host, port, str(refused))
             await _answer(writer, "403 Forbidden", f"reeval: {host}:{port} is refused: {refused}")
             return
-        except (OSError, asyncio.TimeoutError) as error:
-            await _answer(writer, "502 Bad Gateway", f"reeval: {host}:{port} cannot be reached: {error or 'no answer'}")
+        except (TimeoutError, OSError) as error:
+            await _answer(writer, "502 Bad Gateway", f"reeval: {host}:{port} cannot be reached: {error!s}")
             return
         their_reader, their_writer = theirs
         try:
@@ -176,7 +183,7 @@ class Proxy:
             their_writer.close()
 
 
-def _target(target, *, tunnel):
+def _target(target: str, *, tunnel: bool) -> tuple[str, int, str]:
     """Return host, port and path of what is asked for; raise ``ValueError``."""
     parts = urlsplit(f"//{target}" if tunnel else target)
     host, port = parts.hostname, parts.port
@@ -185,38 +192,43 @@ def _target(target, *, tunnel):
     return host, port or 80, (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
 
 
-async def _connected(policy, host, port):
+async def _connected(policy: dict[str, Any], host: str, port: int) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
     """Return a connection to an address that was looked at itself: a name cannot become another one meanwhile."""
     why, private = permitted(policy, host, port)
     if why is not None:
         raise _RefusedError(why)
     loop = asyncio.get_running_loop()
     found = await asyncio.wait_for(loop.getaddrinfo(host, port, type=socket.SOCK_STREAM), CONNECT_SECONDS)
-    addresses = [one[4][0] for one in found if private or reachable(one[4][0])]
+    addresses = [str(one[4][0]) for one in found if private or reachable(str(one[4][0]))]
     if not addresses:
         raise _RefusedError("its address is not in the public network")
-    problem = None
+    problem: Exception = OSError("no answer")
     for address in addresses[:4]:
         try:
             return await asyncio.wait_for(asyncio.open_connection(address, port), CONNECT_SECONDS)
-        except (OSError, asyncio.TimeoutError) as error:
+        except (TimeoutError, OSError) as error:
             problem = error
     raise problem
 
 
-async def _both_ways(reader, writer, their_reader, their_writer):
-    there = asyncio.ensure_future(_pumped(reader, their_writer))
-    back = asyncio.ensure_future(_pumped(their_reader, writer))
+async def _both_ways(
+    reader: asyncio.StreamReader,
+    writer: asyncio.StreamWriter,
+    their_reader: asyncio.StreamReader,
+    their_writer: asyncio.StreamWriter,
+) -> None:
+    there: asyncio.Task[None] = asyncio.ensure_future(_pumped(reader, their_writer))
+    back: asyncio.Task[None] = asyncio.ensure_future(_pumped(their_reader, writer))
     try:
         await back
     finally:
         there.cancel()
         back.cancel()
-        with suppress(asyncio.CancelledError, OSError, asyncio.TimeoutError):
+        with suppress(asyncio.CancelledError, OSError, TimeoutError):
             await there
 
 
-async def _pumped(source, sink):
+async def _pumped(source: asyncio.StreamReader, sink: asyncio.StreamWriter) -> None:
     while data := await asyncio.wait_for(source.read(CHUNK), IDLE_SECONDS):
         sink.write(data)
         await sink.drain()
@@ -224,27 +236,27 @@ async def _pumped(source, sink):
         sink.write_eof()
 
 
-async def _answer(writer, status, text):
+async def _answer(writer: asyncio.StreamWriter, status: str, text: str) -> None:
     body = f"{text}\n".encode("utf-8", "replace")
     head = f"HTTP/1.1 {status}\r\nContent-Type: text/plain; charset=utf-8\r\nContent-Length: {len(body)}\r\n"
     writer.write(f"{head}Connection: close\r\n\r\n".encode("latin-1") + body)
     await writer.drain()
 
 
-async def main():
+async def main() -> None:
     """Serve until standard input ends."""
     proxy = Proxy()
     loop = asyncio.get_running_loop()
     orders = asyncio.StreamReader(limit=1 << 20)
     await loop.connect_read_pipe(lambda: asyncio.StreamReaderProtocol(orders), sys.stdin)
-    server = await asyncio.start_server(proxy.connection, "0.0.0.0", PORT, limit=HEAD_LIMIT)
+    server = await asyncio.start_server(proxy.connection, "0.0.0.0", PORT, limit=HEAD_LIMIT)  # noqa: S104 - of a container
     _say({"ready": True})
     async with server:
         while line := await orders.readline():
             _say(proxy.order(json.loads(line)))
 
 
-def _say(answer):
+def _say(answer: dict[str, Any]) -> None:
     sys.stdout.write(json.dumps(answer) + "\n")
     sys.stdout.flush()
 

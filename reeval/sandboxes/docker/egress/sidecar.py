@@ -1,0 +1,160 @@
+"""How does a run get its proxy? A container, started for the first attempt that needs it, and ended with the run.
+
+It stands in the network of each such attempt and is the only way out of it. Its orders come by its standard input: when
+this process ends, so does the proxy, and the engine removes it.
+"""
+
+from __future__ import annotations
+
+import inspect
+import json
+import secrets
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from typing import Any
+
+import anyio
+
+from reeval.errors import InfrastructureError, Phase
+from reeval.sandboxes.docker.egress import proxy
+from reeval.sandboxes.docker.engine.client import Engine, EngineError
+from reeval.sandboxes.docker.engine.streams import STDOUT, Frames, Stream
+
+__all__ = ["Sidecar", "start_sidecar"]
+
+_ANSWER = 15.0
+"""Seconds the proxy may take to start, or to take an order."""
+_SAID = 2000
+
+
+class Sidecar:
+    """The proxy of a run, while it runs."""
+
+    def __init__(self, engine: Engine, id: str, name: str, stream: Stream) -> None:
+        self._engine = engine
+        self.id = id
+        self.name = name
+        self._stream = stream
+        self._frames = Frames()
+        self._lines: list[bytes] = []
+        self._rest = b""
+        self._said = b""
+        self._lock = anyio.Lock()
+
+    async def allow(self, address: str, mode: str, hosts: Sequence[str]) -> None:
+        """Hold what comes to one of its addresses to a policy."""
+        await self._order({"do": "allow", "address": address, "mode": mode, "hosts": list(hosts)})
+
+    async def forget(self, address: str) -> dict[str, Any]:
+        """Let nothing more through at an address; return what was refused there (see ``proxy.Refusals.report``)."""
+        return await self._order({"do": "forget", "address": address})
+
+    async def ready(self) -> None:
+        """Wait until it serves; raise ``InfrastructureError`` when it does not."""
+        with anyio.move_on_after(_ANSWER):
+            await self._answer()
+            return
+        raise self._broken("it did not start in time")
+
+    async def close(self) -> None:
+        """End it."""
+        self._stream.close()
+        with suppress(EngineError, InfrastructureError):
+            await self._engine.call(lambda client: client.remove_container(self.id, force=True, v=True))
+
+    async def _order(self, order: Mapping[str, Any]) -> dict[str, Any]:
+        # Shielded: an order that is half written, or whose answer nobody takes, would spoil the next one.
+        async with self._lock:
+            with anyio.CancelScope(shield=True), anyio.move_on_after(_ANSWER):
+                try:
+                    await self._stream.send(json.dumps(order).encode() + b"\n")
+                except OSError as error:
+                    raise self._broken("it is gone") from error
+                return await self._answer()
+        raise self._broken("it does not answer")
+
+    async def _answer(self) -> dict[str, Any]:
+        while not self._lines:
+            data = await self._stream.receive()
+            if not data:
+                raise self._broken("it ended")
+            for output, content in self._frames.feed(data):
+                if output == STDOUT:
+                    *lines, self._rest = (self._rest + content).split(b"\n")
+                    self._lines += lines
+                else:
+                    self._said = (self._said + content)[-_SAID:]
+        answer: dict[str, Any] = json.loads(self._lines.pop(0))
+        return answer
+
+    def _broken(self, why: str) -> InfrastructureError:
+        said = self._said.decode("utf-8", "replace")
+        return InfrastructureError(Phase.SANDBOX, f"the proxy of allowed hosts: {why}", detail=said)
+
+
+async def start_sidecar(engine: Engine, image: str, labels: Mapping[str, str]) -> Sidecar:
+    """Start a proxy from an image that has ``python3``; raise ``InfrastructureError`` when it cannot be had."""
+    name = f"reeval-proxy-{secrets.token_hex(8)}"
+    try:
+        id = await engine.call(
+            lambda client: str(client.create_container_from_config(_config(image, labels), name)["Id"]),
+            undo=lambda made: engine.now(lambda client: client.remove_container(made, force=True)),
+        )
+    except EngineError as error:
+        raise InfrastructureError(Phase.SANDBOX, f"the proxy of allowed hosts could not be made: {error}") from error
+    try:
+        stream = await engine.stream(
+            f"/containers/{id}/attach", params={"stdin": 1, "stdout": 1, "stderr": 1, "stream": 1}
+        )
+        await engine.call(lambda client: client.start(id))
+        sidecar = Sidecar(engine, id, name, stream)
+        await sidecar.ready()
+    except BaseException as error:
+        with anyio.CancelScope(shield=True), suppress(EngineError, InfrastructureError):
+            await engine.call(lambda client: client.remove_container(id, force=True, v=True))
+        if isinstance(error, EngineError):
+            raise _not_started(error) from error
+        raise
+    return sidecar
+
+
+def _not_started(error: EngineError) -> InfrastructureError:
+    said = str(error)
+    if "python3" in said:
+        reason = (
+            "the proxy of allowed hosts needs an image with python3 (3.11 or newer), which the sandbox's image is not; "
+            'name one, such as proxy_image = "python:3.13-alpine", in the sandbox table'
+        )
+        return InfrastructureError(Phase.SANDBOX, reason, detail=said)
+    return InfrastructureError(Phase.SANDBOX, f"the proxy of allowed hosts did not start: {said}")
+
+
+def _config(image: str, labels: Mapping[str, str]) -> dict[str, Any]:
+    return {
+        "Image": image,
+        "Entrypoint": ["python3", "-I", "-c", inspect.getsource(proxy)],
+        "Cmd": [],
+        "User": "65534:65534",
+        "WorkingDir": "/",
+        "Env": [],
+        "Labels": dict(labels),
+        "OpenStdin": True,
+        "StdinOnce": True,
+        "AttachStdin": True,
+        "AttachStdout": True,
+        "AttachStderr": True,
+        "Healthcheck": {"Test": ["NONE"]},
+        "HostConfig": {
+            "NetworkMode": "bridge",
+            "AutoRemove": True,
+            "ReadonlyRootfs": True,
+            "CapDrop": ["ALL"],
+            "SecurityOpt": ["no-new-privileges"],
+            "PidsLimit": 128,
+            "Memory": 512 * 1024 * 1024,
+            # It stands in two networks, and must not pass on what it was not asked to.
+            "Sysctls": {"net.ipv4.ip_forward": "0"},
+            "ExtraHosts": ["host.docker.internal:host-gateway"],
+            "LogConfig": {"Type": "none", "Config": {}},
+        },
+    }
