@@ -474,6 +474,13 @@ def test_a_server_that_an_agent_cannot_be_given_is_refused_with_both_names(tmp_p
     )
 
 
+def test_a_cached_step_has_no_secret_of_the_eval_either(tmp_path):
+    environment = Environment(name="plain", setup=(SetupStep(run="curl -H $KEY", cache=True),))
+    options = {"environment": environment, "env": {"KEY": Secret(name="HOST_KEY")}}
+    (line,) = refusal(tmp_path, an_eval(options=options))
+    assert "environment 'plain': the setup step 'curl -H $KEY' cannot be cached, since it uses KEY, a secret" in line
+
+
 def test_steps_that_may_be_cached_come_first(tmp_path):
     setup = (SetupStep(run="a", cache=True), SetupStep(run="b", cache=True), SetupStep(run="c"))
     a_plan(tmp_path, an_eval(options={"environment": Environment(name="plain", setup=setup)}))

@@ -9,7 +9,7 @@ from typing import Literal
 from reeval.plan.cascade import Cascade
 from reeval.plan.config import Config
 from reeval.plan.expand.compare import Compared
-from reeval.plan.parts.environments import Environments
+from reeval.plan.parts.environments import Environments, secrets_in_cached
 from reeval.plan.parts.harnesses import Harnesses
 from reeval.plan.parts.problems import Problems
 from reeval.plan.parts.sandboxes import DEFAULT_SANDBOX, Sandboxes
@@ -74,6 +74,8 @@ class Cells:
         planned = self.environments.planned.get(environment)
         if planned is not None:
             self._check_servers(harness, planned, at)
+            for text in secrets_in_cached(planned, at.cascade.get("env") or {}):
+                self.problems.add(at.of("env"), f"environment {planned.name!r}: {text}")
         name = (planned and planned.sandbox) or at.cascade.get("sandbox") or DEFAULT_SANDBOX
         sandbox = self.sandboxes.named(name, self.harnesses.kind(harness), at.of("sandbox"))
         if sandbox is None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from reeval.plan.config import CONFIG_NAME, Config
@@ -14,7 +14,7 @@ from reeval.plan.parts.sources import git_missing, source_problem
 from reeval.schema.environment import Environment, HostFile, Secret, Skill, Workspace, cached_steps
 from reeval.schema.plan import NO_ENVIRONMENT
 
-__all__ = ["Environments"]
+__all__ = ["Environments", "secrets_in_cached"]
 
 
 class Environments:
@@ -107,8 +107,13 @@ def _wrong_cache(environment: Environment) -> Iterator[str]:
                 f"the setup step {step.run!r} cannot be cached, since it comes after {before!r}, which runs in every "
                 "attempt; put it before that, or leave cache out"
             )
-    secrets = [name for name, value in environment.env.items() if isinstance(value, Secret)]
-    for step in steps:
+    yield from secrets_in_cached(environment, environment.env)
+
+
+def secrets_in_cached(environment: Environment, env: Mapping[str, str | Secret]) -> Iterator[str]:
+    """Yield what is wrong with cached steps that name a secret among ``env``: they would run without it."""
+    secrets = [name for name, value in env.items() if isinstance(value, Secret)]
+    for step in cached_steps(environment.setup):
         used = next((name for name in secrets if re.search(rf"\b{re.escape(name)}\b", step.run)), None)
         if used is not None:
             yield (
