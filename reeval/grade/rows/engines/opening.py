@@ -21,7 +21,7 @@ LARGE_FROM = 40_000
 def open_engine(truth: ResultTable, answer: ResultTable, *, exact: bool) -> Iterator[Engine]:
     """Hand out what reads both results."""
     cells = sum(table.row_count * len(table.columns) for table in (truth, answer))
-    if cells >= LARGE_FROM:
+    if cells >= LARGE_FROM or truth.rows is None or answer.rows is None:
         both = [_as_arrow(table) for table in (truth, answer)]
         if both[0] is not None and both[1] is not None:
             with open_large(both[0], both[1], exact=exact) as engine:

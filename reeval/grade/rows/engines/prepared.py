@@ -119,8 +119,8 @@ class PreparedResult:
         return [value for (value,) in self.db.execute(f"SELECT c{at} FROM {self.source}").fetchall()]
 
 
-def _bits(value: bytes | None) -> str | None:
+def _bits(value: bytes | str | None) -> str | None:
     """Return the bits that DuckDB hands over as bytes: the first says how many of the second's do not count."""
-    if value is None:
-        return None
+    if value is None or isinstance(value, str):
+        return value
     return "".join(f"{byte:08b}" for byte in value[1:])[value[0] :]
