@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from reeval.schema.environment import Environment
     from reeval.schema.plan import Selection
 
-__all__ = ["on_branches", "sweep_branches"]
+__all__ = ["leftover_branches", "on_branches", "sweep_branches"]
 
 BRANCHES = Path(".reeval", "branches")
 VARIABLE = "REEVAL_BRANCH"
@@ -53,14 +53,19 @@ def on_branches(project: Project, selection: Selection) -> Iterator[Project]:
         yield project
 
 
-def sweep_branches(root: Path) -> list[str]:
-    """Remove the worktrees that killed processes left, and return their names."""
-    found = [path for path in (root / BRANCHES).glob("*") if not _is_alive(path.name.partition("-")[0])]
+def leftover_branches(root: Path) -> list[Path]:
+    """Return the worktrees that killed processes left."""
+    return [path for path in sorted((root / BRANCHES).glob("*")) if not _is_alive(path.name.partition("-")[0])]
+
+
+def sweep_branches(root: Path) -> list[Path]:
+    """Remove the worktrees that killed processes left, and return them."""
+    found = leftover_branches(root)
     for path in found:
         shutil.rmtree(path, ignore_errors=True)
     if found:
         subprocess.run(["git", "worktree", "prune"], cwd=root, capture_output=True, timeout=_SECONDS, check=False)
-    return [path.name for path in found]
+    return found
 
 
 def _is_alive(pid: str) -> bool:

@@ -45,6 +45,7 @@ def clean(dry_run: DryRun = False) -> None:
     project = open_project()
     gone = [
         *_sandboxes(project, dry_run=dry_run),
+        *_branches(project, dry_run=dry_run),
         *_trees(project, dry_run=dry_run),
         *_images(project, dry_run=dry_run),
         *_records(project, dry_run=dry_run),
@@ -71,6 +72,13 @@ def _sandboxes(project: Project, *, dry_run: bool) -> Iterable[_Gone]:
         for kind in project.catalog.sandboxes.values()
         for name in anyio.run(kind.sweep, project.root)
     ]
+
+
+def _branches(project: Project, *, dry_run: bool) -> Iterable[_Gone]:
+    from reeval.cli.branches import leftover_branches, sweep_branches
+
+    found = (leftover_branches if dry_run else sweep_branches)(project.root)
+    return [_Gone(f"files of a branch {path}") for path in found]
 
 
 def _trees(project: Project, *, dry_run: bool) -> Iterable[_Gone]:

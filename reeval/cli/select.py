@@ -62,7 +62,13 @@ def typed_paths(project: Project, paths: Sequence[str] | None) -> tuple[str, ...
     """Return ``PATH[::NAME]`` arguments, typed from the current directory, as they stand in ids."""
     from reeval.plan.select import project_path
 
-    return tuple(project_path(path, Path.cwd(), project.root) for path in paths or ())
+    def typed(path: str) -> str:
+        meant = project_path(path, Path.cwd(), project.root)
+        there = meant == path or (project.root / meant.partition("::")[0]).exists()
+        # From a folder below the root, what is no file may be a data question's id.
+        return meant if there or path not in _ids(project, _question_files(project)) else path
+
+    return tuple(map(typed, paths or ()))
 
 
 def collect(project: Project, paths: Sequence[str] = ()) -> Collected:
@@ -155,17 +161,22 @@ def _questions(project: Project, files: Sequence[str]) -> Collected:
     return Collected(files=questions.files, unresolved=questions.unresolved)
 
 
+def _ids(project: Project, files: Sequence[str]) -> set[str]:
+    from reeval.schema.spec import EvalSpec
+
+    specs = (spec for file in _questions(project, files).files for spec in file.children)
+    return {spec.data.id for spec in specs if isinstance(spec, EvalSpec) and spec.data}
+
+
 def _question_ids(project: Project, paths: Sequence[str], files: Sequence[str], asked: Sequence[str]) -> set[str]:
     """Return the ``paths`` that name a data question by its id, whose file only the files know."""
     from reeval.plan.nearest import nearest
     from reeval.plan.select import holds
-    from reeval.schema.spec import EvalSpec
 
     unknown = {path for path in paths if not any(holds(path.partition("::")[0], file) for file in files)}
     if not unknown or not asked:
         return set()
-    specs = (spec for file in _questions(project, asked).files for spec in file.children)
-    ids = {spec.data.id for spec in specs if isinstance(spec, EvalSpec) and spec.data}
+    ids = _ids(project, asked)
     for path in sorted(unknown - ids):
         if path.partition("/")[0] in {id.partition("/")[0] for id in ids} and (meant := nearest(path, ids)):
             raise SelectionError(f"there is no data question {path!r}; did you mean {meant!r}?")

@@ -190,7 +190,8 @@ def test_what_a_killed_run_left_is_removed_by_the_next(here: Path) -> None:
     dead, alive = here / BRANCHES / f"{child.pid}-dead", here / BRANCHES / f"{os.getpid()}-alive"
     git(here, "worktree", "add", "-q", "--detach", str(dead), "feat/x")
     git(here, "worktree", "add", "-q", "--detach", str(alive), "feat/x")
-    assert sweep_branches(here) == [dead.name]
+    assert f"would remove  files of a branch {dead}" in reeval("clean", "--dry-run").stdout
+    assert sweep_branches(here) == [dead]
     assert [Path(line.split()[0]).name for line in git(here, "worktree", "list").splitlines()[1:]] == [alive.name]
 
 

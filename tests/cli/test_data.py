@@ -94,6 +94,7 @@ def test_a_run_can_be_scoped_to_a_file_a_name_or_an_id(here: Path, monkeypatch: 
     assert len(selected()) == 4
     monkeypatch.chdir(here / "agents" / "eval_questions")
     assert selected("people.yml") == ["people/total"]
+    assert selected("people/total") == ["people/total"]
 
 
 def test_a_scoped_run_reads_no_other_file(here: Path) -> None:
@@ -129,7 +130,9 @@ def test_gold_warns_of_what_is_suspicious_beside_what_is_right(here: Path) -> No
     assert done.exit_code == 0
     first, second, end = done.stdout.splitlines()[-3:]
     assert first.startswith("warning: agents/eval_questions/people.yml:4: people/top: LIMIT 1 cuts a tie")
-    assert second.startswith("warning: agents/eval_questions/people.yml:5: people/none: The ground truth does not run: ")
+    assert second.startswith(
+        "warning: agents/eval_questions/people.yml:5: people/none: The ground truth does not run: "
+    )
     assert end == "5 evals, 5 attempts in 2 files: nothing is wrong, but 2 ground truths should be looked at"
     data = json.loads(reeval("check", "agents", "--gold", "--json").stdout)
     assert [row["id"] for row in data["gold"]] == ["people/top", "people/none"]
