@@ -267,7 +267,7 @@ class HarnessKind:
     fingerprint: Callable[[PlannedHarness, Path], str] = field(default=lambda _harness, _root: "")
     """Digest of what decides how it works and stands on the host only, such as its own program's files."""
     in_process: bool = False
-    """A scripted agent of the project's own: it needs no isolation."""
+    """A scripted agent of the project's own, or one that works elsewhere: it needs no isolation."""
     mcp: Callable[[Mapping[str, Any]], frozenset[Literal["stdio", "http"]]] = field(default=lambda _: frozenset())
     """The kinds of MCP servers that its agent can be given."""
     resumes: bool = True
