@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import logging
 import secrets
+import time
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
@@ -20,6 +22,7 @@ __all__ = ["Container", "ContainerRequest", "opened_container"]
 LAST_WAIT = 20.0
 """Seconds to wait for the end of a container: an engine that hangs must not hang the run."""
 SERVER_ERROR = 500
+_log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -158,8 +161,19 @@ async def _started(engine: Engine, id: str) -> None:
 
 
 def _remove(engine: Engine, container: str) -> None:
-    with suppress(EngineError):
-        engine.now(lambda client: client.remove_container(container, force=True, v=True))
+    """Remove a container, whatever it is doing; one that stays all the same is swept by the next run."""
+    for pause in (0.1, 0.5, 2.0):
+        try:
+            engine.now(lambda client: client.remove_container(container, force=True, v=True))
+        except EngineError as error:
+            if error.status == 404:
+                return
+            # It is being removed by another call, or its file system is busy for a moment.
+            _log.debug("the container %s is not removed yet: %s", container, error)
+            time.sleep(pause)
+        else:
+            return
+    _log.warning("the container %s could not be removed", container)
 
 
 def _config(request: ContainerRequest, word: str) -> dict[str, Any]:

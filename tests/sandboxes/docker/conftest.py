@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from reeval.sandboxes.docker.kind import DockerSandboxKind
+from tests.sandboxes.docker.registry import serving
 from tests.sandboxes.docker.site import PYTHON, DockerSite, missing_engine, remove_images
 
 
@@ -42,3 +43,10 @@ def _no_images_are_left() -> Iterator[None]:
     yield
     if missing_engine() is None:
         remove_images()
+
+
+@pytest.fixture
+def registry(docker: DockerSite) -> Iterator[str]:
+    """The address of a registry that has the small image as ``small:1``."""
+    with serving(docker.engine) as address:
+        yield address

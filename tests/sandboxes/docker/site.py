@@ -119,7 +119,9 @@ class DockerSite:
         return self.kind.engine()
 
     def request(self, *, options: dict[str, Any] | None = None, **given: Any) -> SandboxRequest:
-        planned = self.kind.plan("docker", {"image": self.image, **(options or {})}, AGENT, self.root)
+        options = options or {}
+        image = {} if "dockerfile" in options else {"image": self.image}
+        planned = self.kind.plan("docker", {**image, **options}, AGENT, self.root)
         return SandboxRequest(
             key="evals/a.eval.py::a@x/-/docker#1", run_id="run", sandbox=planned, root=self.root, **given
         )

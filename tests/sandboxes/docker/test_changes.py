@@ -69,7 +69,8 @@ async def test_what_is_ignored_is_left_out_and_nothing_is_hidden_by_ignoring_it(
         changes = await changed(
             sandbox,
             "mkdir -p build .git node_modules/y deep/build; "
-            "touch build/x .git/x node_modules/y/z x.log deep/build/x d.txt; echo 'a.txt' >> .gitignore; echo changed > a.txt; echo '*.md' > deep/.gitignore; touch deep/x.md deep/y",
+            "touch build/x .git/x node_modules/y/z x.log deep/build/x d.txt; "
+            "echo 'a.txt' >> .gitignore; echo changed > a.txt; echo '*.md' > deep/.gitignore; touch deep/x.md deep/y",
         )
         assert [path for path, _, _ in listed(changes)] == [
             ".gitignore", "a.txt", "d.txt", "deep/.gitignore", "deep/y",

@@ -129,8 +129,12 @@ def _taken_over(client: APIClient, path: str, data: Any, params: Any) -> Stream:
         stream=True,
         timeout=ANSWER,
     )
-    client._raise_for_status(response)  # noqa: SLF001 - likewise
-    return Stream(response)
+    try:
+        client._raise_for_status(response)  # noqa: SLF001 - likewise
+        return Stream(response)
+    except BaseException:
+        response.close()
+        raise
 
 
 @contextmanager

@@ -63,7 +63,8 @@ class Files:
             f'{self._at(path)}; mkdir -p -- "$(dirname -- "$p")" || exit 1; '
             f'[ -d "$p" ] && exit {_DIRECTORY}; [ ! -e "$p" ] || [ -f "$p" ] || exit {_SPECIAL}'
         )
-        put = f"printf '{octal(data)}' >\"$p\"" if len(data) <= SMALL else 'printf %s "$p"'
+        # Through cat, as not every shell says of its own printf what is wrong with the disk.
+        put = f"printf '{octal(data)}' | cat >\"$p\"" if len(data) <= SMALL else 'printf %s "$p"'
         answer = await self._container.channel.ask(f"{{ {ready}; {put}; }} 2>&1")
         code, said = answer.code, answer.output
         if code == 0 and len(data) > SMALL:
