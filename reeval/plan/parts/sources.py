@@ -23,7 +23,9 @@ def git_missing() -> str | None:
 def source_problem(url: str, ref: str | None, path: str | None, root: Path) -> str | None:
     """Say what is wrong with a git source before anyone asks for it; None when nothing is."""
     if problem := _url_problem(url, root):
-        return f"the git source {url!r} {problem}"
+        # A password must not be on the screen of a build either.
+        shown = re.sub(r"^([a-z+]+://)[^/]*@", r"\1…@", url, flags=re.IGNORECASE)
+        return f"the git source {shown!r} {problem}"
     if ref is not None and (not ref or _BAD_REF.search(ref)):
         return f"the git source {url!r} has ref {ref!r}; write a branch, a tag, or a commit with all of its digits"
     parts = (path or "").split("/")
