@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import AsyncIterator, Iterator
 from typing import Any
 
+import anyio
 import anyio.to_thread
 
 from reeval.backends import QueryError, Snapshots
@@ -18,25 +19,38 @@ _COUNTED_HERE = 10_000
 """Rows that are counted in Python; more are counted by the database."""
 
 
-async def audit(sql: str, snapshot: Snapshots, *, dialect: str = "duckdb") -> tuple[str, ...]:
+async def audit(
+    sql: str, snapshot: Snapshots, *, dialect: str = "duckdb", limit: float | None = None
+) -> tuple[str, ...]:
     """Return a sentence for each thing that is suspicious about a ground truth; empty: nothing is.
 
-    ``dialect`` is the kind of its database. What the database refuses of the probes says nothing. Never raises
-    ``QueryError``.
+    ``dialect`` is the kind of its database. After ``limit`` seconds, what was found until then counts. What the
+    database refuses of the probes says nothing. Never raises ``QueryError``.
     """
+    found: list[str] = []
+    with anyio.move_on_after(limit):
+        async for suspicion in _suspicions(sql, snapshot, dialect):
+            found.append(suspicion)  # noqa: PERF401 - what was found stays when time is up
+    return tuple(found)
+
+
+async def _suspicions(sql: str, snapshot: Snapshots, dialect: str) -> AsyncIterator[str]:
     try:
         truth = await snapshot.query(sql)
     except QueryError as error:
         first, *_ = str(error).splitlines() or [""]
-        return (f"The ground truth does not run: {first}",)
+        yield f"The ground truth does not run: {first}"
+        return
     if not truth.row_count:
-        return ("The ground truth is empty: every empty answer passes.",)
-    found = [
-        # A tie that is cut is why another order of rows gives another result.
-        await _cut_tie(sql, truth, snapshot, dialect) or await _unstable(sql, truth, snapshot, dialect),
-        await _duplicates(sql, truth, snapshot, dialect),
-    ]
-    return tuple(text for text in found if text)
+        yield "The ground truth is empty: every empty answer passes."
+        return
+    if tie := await _cut_tie(sql, truth, snapshot, dialect):
+        yield tie
+    if repeated := await _duplicates(sql, truth, snapshot, dialect):
+        yield repeated
+    # A tie that is cut is why another order of rows gives another result.
+    if not tie and (unstable := await _unstable(sql, truth, snapshot, dialect)):
+        yield unstable
 
 
 # --- a LIMIT ------------------------------------------------------------------------------------------

@@ -21,10 +21,10 @@ OTHER_ORDER = "The ground truth gives another result when its tables' rows come 
 TWO_RUNS = "Two runs of the ground truth give different results: it does not depend on the data alone."
 
 
-def audited(planned: PlannedDatabase, sql: str) -> tuple[str, ...]:
+def audited(planned: PlannedDatabase, sql: str, limit: float | None = None) -> tuple[str, ...]:
     async def run() -> tuple[str, ...]:
         async with KINDS[planned.kind].open(planned, {}) as database, database.snapshot() as snapshot:
-            return await audit(sql, snapshot, dialect=planned.kind)
+            return await audit(sql, snapshot, dialect=planned.kind, limit=limit)
 
     return anyio.run(run)
 
@@ -112,3 +112,10 @@ def test_other_databases_are_audited_in_their_own_words(tmp_path: Path) -> None:
     planned = PlannedDatabase(kind="sqlite", url=f"sqlite:{tmp_path / 'shop.sqlite'}")
     assert audited(planned, "SELECT id FROM orders ORDER BY [amount] LIMIT 2") == (CUTS,)
     assert audited(planned, "SELECT `id` FROM orders ORDER BY id LIMIT 2") == ()
+
+
+def test_what_was_found_counts_when_time_is_up(shop: PlannedDatabase) -> None:
+    slow = "SELECT o.id, (SELECT count(*) FROM range(100000) a, range(1000000) b WHERE a.range + b.range < o.id) AS n"
+    assert audited(shop, f"{slow} FROM orders o", limit=0.3) == ()
+    cut = "SELECT id FROM orders ORDER BY amount LIMIT 2"
+    assert audited(shop, cut, limit=60) == (CUTS,)
