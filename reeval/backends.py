@@ -98,6 +98,11 @@ class ModelKind:
 class QueryError(Exception):
     """A query did not give a result. ``str`` says why, for a person: bounded, without secrets."""
 
+    def __init__(self, text: str, *, lost: bool = False) -> None:
+        super().__init__(text)
+        self.lost = lost
+        """The server closed the connection, which may be no fault of the query: it can be tried again."""
+
 
 class Snapshots(Protocol):
     """Runs queries against one state of a database: what changes meanwhile is not seen."""

@@ -68,7 +68,8 @@ def _answer(connection: Connection, request: Request, limits: Limits) -> Reply:
     except MemoryError:
         return Reply(refused=f"the query took more than the {_MEMORY >> 30} GB of memory there are", broken=True)
     except expected as error:
-        reply = Reply(refused=str(error), broken=connection.is_broken(error))
+        lost = connection.is_broken(error)
+        reply = Reply(refused=str(error), broken=lost, lost=lost)
     if request.what == "query" and not reply.broken and not _settles(connection, failed=reply.refused is not None):
         return replace(reply, broken=True)
     return reply

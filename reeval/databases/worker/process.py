@@ -74,7 +74,7 @@ class WorkerProcess:
         if reply.broken:
             await self._drop()
         if reply.refused is not None:
-            raise QueryError(self._shown(reply.refused))
+            raise QueryError(self._shown(reply.refused), lost=reply.lost)
         return reply.value
 
     async def stop(self) -> None:

@@ -73,6 +73,8 @@ class Reply:
     """Why there is no value."""
     broken: bool = False
     """The connection can no longer be used."""
+    lost: bool = False
+    """Since its other end closed it."""
 
 
 def packed(message: Opening | Request | Reply) -> bytes:

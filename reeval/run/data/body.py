@@ -31,6 +31,8 @@ if TYPE_CHECKING:
 
 __all__ = ["DataBody", "DataTask"]
 
+_DOUBTS = 10.0
+"""Seconds that looking for what is wrong with a ground truth may take, where an answer fails."""
 _AGENTS = frozenset({Phase.SANDBOX, Phase.SETUP, Phase.HARNESS, Phase.MODEL})
 """Phases in which an agent's run fails."""
 
@@ -118,9 +120,11 @@ class DataBody:
         self._keep(truth=truth)
         return sql
 
-    async def _try_truth(self, sql: str) -> ResultSample:
+    async def _try_truth(self, sql: str, *, again: bool = True) -> ResultSample:
         async with self._task.database.grading, self._task.database.snapshot() as snapshot:
             found = await _result(snapshot, sql)
+        if isinstance(found, QueryError) and found.lost and again:
+            return await self._try_truth(sql, again=False)
         if isinstance(found, QueryError):
             raise found
         return sample_of(found)
@@ -140,6 +144,8 @@ class DataBody:
         from reeval.grade.rows.compare import compare_results
 
         truth, answer = await self._both(sql, found)
+        if any(isinstance(one, QueryError) and one.lost for one in (truth, answer)):
+            truth, answer = await self._both(sql, found)
         if isinstance(truth, QueryError):
             raise _Ended(Reason.TRUTH_FAILED, _sentence("The ground truth does not run any more", truth))
         if isinstance(answer, QueryError):
@@ -159,7 +165,7 @@ class DataBody:
             from reeval.run.data.audit import audit
 
             async with database.snapshot() as snapshot:
-                return await audit(sql, snapshot, dialect=database.kind)
+                return await audit(sql, snapshot, dialect=database.kind, limit=_DOUBTS)
 
         try:
             return await database.once("audit", sql, look)

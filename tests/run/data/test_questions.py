@@ -263,3 +263,29 @@ def test_a_doubt_about_the_truth_stands_beside_a_fail_and_is_looked_into_once(da
 def test_a_pass_asks_the_database_nothing_more(data: DataStage) -> None:
     answering(data, GOLD).record()
     assert len(data.database.asked) == 2
+
+
+def failing_once(data: DataStage, sql: str) -> None:
+    """Close the connection under the first run of a query."""
+    found = data.database.results[sql]
+
+    async def closed() -> ResultTable:
+        data.database.results[sql] = found
+        raise QueryError("the server closed the connection", lost=True)
+
+    data.database.results[sql] = closed
+
+
+@pytest.mark.parametrize("sql", [TRUTH, ANSWER])
+def test_a_connection_that_the_server_closed_blames_nobody(data: DataStage, sql: str) -> None:
+    answering(data, GOLD)
+    failing_once(data, sql)
+    record, _ = data.record()
+    assert record.outcome is Outcome.PASS
+
+
+def test_a_query_that_closes_the_connection_each_time_is_at_fault(data: DataStage) -> None:
+    record, found = answering(data, QueryError("the server closed the connection", lost=True)).record()
+    assert record.outcome is Outcome.FAIL
+    assert found.reason is Reason.QUERY_ERROR
+    assert data.database.asked.count([TRUTH, ANSWER]) == 2
