@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -25,12 +26,21 @@ Run = Annotated[str | None, typer.Option("--run", metavar="RUN", help="The run o
 Follow = Annotated[
     bool, typer.Option("--follow", "-f", help="Print what a run in the background prints, until its end.")
 ]
+Trace = Annotated[
+    Path | None, typer.Option("--trace", metavar="FILE", help="Write the attempt's timeline, for a trace viewer.")
+]
 Full = Annotated[bool, typer.Option("--full", help="Shorten nothing: whole messages, outputs, diffs and logs.")]
 
 
 @guarded
 def show(
-    ref: Ref = None, run: Run = None, vs: Vs = None, plot: Plot = False, follow: Follow = False, full: Full = False
+    ref: Ref = None,
+    run: Run = None,
+    vs: Vs = None,
+    plot: Plot = False,
+    follow: Follow = False,
+    full: Full = False,
+    trace: Trace = None,
 ) -> None:
     """Show a run's last screen, a run against an earlier one, or one attempt: turns, checks, diff, log.
 
@@ -39,6 +49,7 @@ def show(
     reeval show 20261130                                             a run, by the beginning of its id
     reeval show "evals/greet.eval.py::greets by name@terse/-/fake#1"  one attempt of the last run
     reeval show "greets@#1" --run 20261130                           any part that names only one will do
+    reeval show "greets@#1" --trace greets.json                      its timeline, as Perfetto opens it
     reeval show --vs last                                            the last run against the one before
     reeval show --plot                                               the last run's lifts, drawn
     reeval show last --follow                                        a run in the background, until its end
@@ -47,7 +58,11 @@ def show(
 
     store = open_store()
     found = None if ref is None or run is not None or "@" in ref else _as_run(store, ref)
-    if found is not None or ref is None:
+    if trace is not None:
+        if found is not None or ref is None:
+            raise UsageError("--trace draws one attempt; name it, such as `reeval show EVAL@ATTEMPT --trace FILE`")
+        _write_trace(store.find(run or "last"), ref, trace)
+    elif found is not None or ref is None:
         directory = found or store.find(run or "last")
         if follow and _followed(directory):
             return
@@ -109,6 +124,19 @@ def _attempt_lines(directory: RunDirectory, text: str, *, full: bool) -> list[st
     _, entry = find_attempt(record, text)
     page = make_page(sys.stdout, directory, full=full, passing=True)
     return attempt_screen(record, directory.attempt_at(*entry.line), page)
+
+
+def _write_trace(directory: RunDirectory, text: str, file: Path) -> None:
+    from reeval.cli.find import find_attempt
+    from reeval.record.compile import load_record
+    from reeval.report.trace import trace_text
+
+    _, entry = find_attempt(load_record(directory), text)
+    try:
+        file.write_text(trace_text(directory.whole(directory.attempt_at(*entry.line))), encoding="utf-8")
+    except OSError as error:
+        raise UsageError(f"--trace: {file} cannot be written: {error.strerror}; name another file") from None
+    print_lines([f"{file}: open it at https://ui.perfetto.dev or chrome://tracing"])
 
 
 def _scope(record: RunRecord) -> str:

@@ -66,6 +66,8 @@ class ToolCall(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, ta
     ok: bool | None = None
     """None: the call's end was never reported."""
     exit_code: int | None = None
+    started: float | None = None
+    """Seconds since its turn began, where that was seen."""
     duration: float | None = None
     """Seconds."""
 

@@ -170,3 +170,28 @@ def test_the_journal_is_what_counts(root: Path) -> None:
     run = recorded(root)
     (run.path / "record.json").write_text(json.dumps({"run_id": "nonsense"}))
     assert "1 passed, 1 failed" in reeval("show").stdout
+
+
+def test_an_attempt_becomes_a_timeline(root: Path) -> None:
+    recorded(root)
+    file = root / "trace.json"
+    done = reeval("show", "greets@#1", "--trace", str(file))
+    assert done.exit_code == 0, done.stderr
+    assert done.stdout == f"{file}: open it at https://ui.perfetto.dev or chrome://tracing\n"
+    names = [event["name"] for event in json.loads(file.read_text())["traceEvents"]]
+    assert "process_name" in names
+
+
+@pytest.mark.parametrize("ref", [(), ("last",)])
+def test_a_timeline_is_of_one_attempt(root: Path, ref: tuple[str, ...]) -> None:
+    recorded(root)
+    done = reeval("show", *ref, "--trace", "trace.json")
+    assert done.exit_code == 2
+    assert "--trace draws one attempt; name it" in done.stderr
+
+
+def test_a_timeline_that_cannot_be_written_says_so(root: Path) -> None:
+    recorded(root)
+    done = reeval("show", "greets@#1", "--trace", str(root))
+    assert done.exit_code == 2
+    assert f"--trace: {root} cannot be written: Is a directory; name another file" in done.stderr.replace("\n", " ")

@@ -93,6 +93,7 @@ def came_to(agent: Agent, translator: Translator, lines: bytes, ending: Ending, 
     found = msgspec.json.decode(msgspec.json.encode(turn))
     for event in found.get("events", ()):
         event.pop("duration", None)
+        event.pop("started", None)
     return found
 
 

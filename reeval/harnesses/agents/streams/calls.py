@@ -23,10 +23,11 @@ class _Begun(msgspec.Struct, frozen=True):
 
 
 class Calls:
-    """The calls that have begun and not ended, by the agent's own ids."""
+    """The calls of one turn that have begun and not ended, by the agent's own ids."""
 
     def __init__(self, clock: Callable[[], float] = monotonic) -> None:
         self._clock = clock
+        self._origin = clock()
         self._begun: dict[str, _Begun] = {}
 
     def __contains__(self, id: str) -> bool:
@@ -35,8 +36,10 @@ class Calls:
     def begin(self, id: str, name: str, native: str, input: Any = None) -> None:
         """A call begins; ``name`` is the canonical one."""
         if len(self._begun) < _MOST_OPEN:
-            call = ToolCall(name=name, native=None if native == name else native, input=input)
-            self._begun[id] = _Begun(call, self._clock())
+            now = self._clock()
+            started = round(now - self._origin, 6)
+            call = ToolCall(name=name, native=None if native == name else native, input=input, started=started)
+            self._begun[id] = _Begun(call, now)
 
     def end(
         self, id: str, output: str, *, ok: bool | None, exit_code: int | None = None, name: str = "unknown"

@@ -1,0 +1,119 @@
+"""How does an attempt look as a timeline that trace viewers open? In the Trace Event Format, as Perfetto reads it.
+
+Times are microseconds since the attempt began. A call whose begin was not reported stands after the one before it,
+marked as such; one without a duration is a moment.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+import msgspec
+
+from reeval.schema.record import AttemptRecord
+from reeval.schema.transcript import Event, Notice, Text, ToolCall, Turn
+
+__all__ = ["trace_text"]
+
+_MICROSECONDS = 1_000_000
+_ATTEMPT, _TURNS, _TOOLS = 1, 2, 3
+"""Rows of the timeline; calls at once take further rows."""
+_LONGEST = 2000
+"""Characters of a text that is shown at an event."""
+
+
+def trace_text(record: AttemptRecord) -> str:
+    """Return the file's content. The record is whole: no part of it is a ``FileRef``."""
+    name = f"{record.eval} @ {record.attempt}"
+    events = [
+        _named("process_name", 0, name),
+        _named("thread_name", _ATTEMPT, "attempt"),
+        _named("thread_name", _TURNS, "turns"),
+        _span(_ATTEMPT, record.attempt, 0.0, record.duration, {"outcome": record.outcome, "harness": record.harness}),
+    ]
+    rows: list[float] = []
+    for number, turn in enumerate(_whole(record.turns), 1):
+        events += _turn(number, turn, rows)
+    events += [_named("thread_name", _TOOLS + row, "tools") for row in range(len(rows))]
+    data = {"displayTimeUnit": "ms", "otherData": {"started_at": record.started_at}, "traceEvents": events}
+    return json.dumps(data, ensure_ascii=False) + "\n"
+
+
+def _whole(turns: Any) -> list[Turn]:
+    assert isinstance(turns, list), "a record whose parts were read"
+    return turns
+
+
+def _turn(number: int, turn: Turn, rows: list[float]) -> Iterator[dict[str, Any]]:
+    told = {
+        "prompt": _short(turn.prompt),
+        "message": _short(turn.message),
+        "error": turn.error,
+        "agent": turn.agent,
+        "model": turn.model,
+        "session": turn.session,
+        "usage": msgspec.to_builtins(turn.usage),
+    }
+    yield _span(_TURNS, f"turn {number}", turn.started, turn.duration, told)
+    last = turn.started
+    for event in turn.events:
+        known = isinstance(event, ToolCall) and event.started is not None
+        at = turn.started + event.started if isinstance(event, ToolCall) and event.started is not None else last
+        duration = (event.duration or 0.0) if isinstance(event, ToolCall) else 0.0
+        found = _of(event, at, known=known)
+        if found is not None:
+            row = _free(rows, at, at + duration) if isinstance(event, ToolCall) else _TURNS
+            yield {**found, "tid": row}
+        last = max(last, at + duration)
+
+
+def _of(event: Event, at: float, *, known: bool) -> dict[str, Any] | None:
+    if isinstance(event, ToolCall):
+        told = {"input": _short(event.input), "output": _short(event.output), "exit_code": event.exit_code}
+        told |= {"ok": event.ok, "native": event.native, **({} if known else {"time": "after the event before it"})}
+        name = f"{event.name}: {_command(event)}" if event.name == "shell" else event.name
+        return _span(0, name, at, event.duration, told) if event.duration is not None else _moment(name, at, told)
+    if isinstance(event, Text):
+        return _moment("said", at, {"text": _short(event.text)})
+    if isinstance(event, Notice):
+        return _moment(event.kind, at, {"message": event.message})
+    return None
+
+
+def _command(call: ToolCall) -> str:
+    command = call.input.get("command") if isinstance(call.input, dict) else call.input
+    return str(command)[:80]
+
+
+def _free(rows: list[float], start: float, end: float) -> int:
+    """Return a row in which nothing else is at that time, and take it."""
+    for row, busy in enumerate(rows):
+        if busy <= start:
+            rows[row] = end
+            return _TOOLS + row
+    rows.append(end)
+    return _TOOLS + len(rows) - 1
+
+
+def _short(value: Any) -> str:
+    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+    return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…"
+
+
+def _span(row: int, name: str, start: float, duration: float, told: dict[str, Any]) -> dict[str, Any]:
+    return {**_event("X", row, name, start, told), "dur": round(duration * _MICROSECONDS)}
+
+
+def _moment(name: str, at: float, told: dict[str, Any]) -> dict[str, Any]:
+    return {**_event("i", 0, name, at, told), "s": "t"}
+
+
+def _event(kind: str, row: int, name: str, at: float, told: dict[str, Any]) -> dict[str, Any]:
+    args = {key: value for key, value in told.items() if value is not None}
+    return {"ph": kind, "pid": 1, "tid": row, "name": name, "ts": round(at * _MICROSECONDS), "args": args}
+
+
+def _named(what: str, row: int, name: str) -> dict[str, Any]:
+    return {"ph": "M", "pid": 1, "tid": row, "name": what, "args": {"name": name}}
