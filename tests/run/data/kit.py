@@ -14,6 +14,7 @@ from msgspec.structs import replace
 from reeval.backends import DatabaseKind, QueryError
 from reeval.protocols import Room
 from reeval.run.runner import run_plan
+from reeval.run.tools import Tools
 from reeval.schema.data.questions import DataQuestion, PlannedDatabase
 from reeval.schema.data.results import Column, ResultTable
 from reeval.schema.plan import Plan, PlannedCell, PlannedEval, PlannedHarness, PlannedSandbox
@@ -135,7 +136,7 @@ class DataStage:
             max_concurrent=stage.max_concurrent,
         )
 
-    def run(self) -> list[AttemptRecord]:
+    def tools(self) -> Tools:
         tools = self.stage.tools()
         kinds = {
             name: _with_schema(kind) if self.needs_schema else kind for name, kind in tools.catalog.harnesses.items()
@@ -144,7 +145,10 @@ class DataStage:
         catalog = type(tools.catalog)(
             harnesses=kinds, sandboxes=tools.catalog.sandboxes, models=tools.catalog.models, databases={"duckdb": known}
         )
-        anyio.run(run_plan, self.plan(), replace(tools, catalog=catalog))
+        return replace(tools, catalog=catalog)
+
+    def run(self) -> list[AttemptRecord]:
+        anyio.run(run_plan, self.plan(), self.tools())
         return self.stage.recorder.records
 
     def record(self) -> tuple[AttemptRecord, DataRecord]:

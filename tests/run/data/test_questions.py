@@ -9,7 +9,9 @@ from reeval.backends import QueryError
 from reeval.errors import InfrastructureError, Phase
 from reeval.protocols import Room
 from reeval.run.data.database import AT_ONCE
+from reeval.run.executor import LocalExecutor
 from reeval.schema.data.results import ResultTable
+from reeval.schema.plan import decode_plan, encode_plan
 from reeval.schema.record import Outcome
 from reeval.schema.recorded.data import Reason
 from reeval.schema.transcript import Turn
@@ -289,3 +291,16 @@ def test_a_query_that_closes_the_connection_each_time_is_at_fault(data: DataStag
     assert record.outcome is Outcome.FAIL
     assert found.reason is Reason.QUERY_ERROR
     assert data.database.asked.count([TRUTH, ANSWER]) == 2
+
+
+def test_one_attempt_of_a_plan_read_back_opens_a_database_of_its_own(data: DataStage) -> None:
+    answering(data, GOLD)
+    plan = decode_plan(encode_plan(data.plan()))
+
+    async def execute() -> Outcome:
+        executor = LocalExecutor(data.tools())
+        key = f"{plan.evals[0].id}@terse/-/plain#1"
+        return (await executor.execute(plan, key, data.stage.recorder)).outcome
+
+    assert anyio.run(execute) is Outcome.PASS
+    assert (data.database.opened, data.database.closed) == (1, 1)
