@@ -125,8 +125,7 @@ def _failure(record: AttemptRecord, page: Page) -> list[str]:
 
 def _turn(position: int, turn: Turn, page: Page, *, markdown: bool) -> list[str]:
     facts = [f"{turn.status} in {seconds(turn.duration)}"]
-    if turn.model:
-        facts.append(turn.model)
+    facts += [known for known in (turn.agent, turn.model) if known]
     if turn.usage is not None:
         facts += _spent(turn.usage)
     lines = [page.line(f"turn {position}  {' · '.join(facts)}")]
