@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field
-from importlib import import_module
 from pathlib import Path
-from typing import Any, Literal, Protocol, TypeVar
+from typing import Any, Literal, Protocol
 
 from reeval.authoring import Command
 from reeval.backends import DatabaseKind, ModelKind, ModelReply, ModelRequest
@@ -23,7 +22,6 @@ __all__ = [
     "Executor",
     "Harness",
     "HarnessKind",
-    "KindsByModule",
     "Process",
     "Readiness",
     "Recorder",
@@ -35,8 +33,6 @@ __all__ = [
     "Session",
     "Snapshot",
 ]
-
-Kind = TypeVar("Kind")
 
 # --- where an attempt runs ----------------------------------------------------------------------------
 
@@ -288,28 +284,6 @@ class HarnessKind:
 
 
 # --- the run ------------------------------------------------------------------------------------------
-
-
-class KindsByModule(Mapping[str, Kind]):
-    """Kinds by name, each the ``KIND`` of a module that is loaded when it is asked for: most plans name few."""
-
-    def __init__(self, modules: Mapping[str, str]) -> None:
-        self._modules = modules
-        self._loaded: dict[str, Kind] = {}
-
-    def __getitem__(self, name: str) -> Kind:
-        if name not in self._loaded:
-            self._loaded[name] = import_module(self._modules[name]).KIND
-        return self._loaded[name]
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._modules)
-
-    def __len__(self) -> int:
-        return len(self._modules)
-
-    def __contains__(self, name: object) -> bool:
-        return name in self._modules
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -16,7 +16,7 @@ MODULES = sorted(path.relative_to(ROOT) for path in PACKAGE.rglob("*.py"))
 FLOORS = {
     **dict.fromkeys(("errors", "secrets", "shelf", "usage", "prices", "version"), 0),
     "schema": 1,
-    **dict.fromkeys(("authoring", "backends", "protocols"), 2),
+    **dict.fromkeys(("authoring", "backends", "kinds", "protocols"), 2),
     **dict.fromkeys(("declare", "plan", "grade", "environments", "sandboxes", "harnesses", "models", "databases"), 3),
     **dict.fromkeys(("run", "record", "report"), 4),
     "cli": 5,

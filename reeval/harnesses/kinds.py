@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from reeval.protocols import HarnessKind, KindsByModule
+from reeval.kinds import KindsByModule
+from reeval.protocols import HarnessKind
 
 __all__ = ["KINDS"]
 

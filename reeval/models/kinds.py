@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from reeval.backends import ModelKind
-from reeval.protocols import KindsByModule
+from reeval.kinds import KindsByModule
 
 __all__ = ["KINDS"]
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from reeval.protocols import KindsByModule, SandboxKind
+from reeval.kinds import KindsByModule
+from reeval.protocols import SandboxKind
 
 __all__ = ["KINDS"]
 

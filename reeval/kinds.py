@@ -1,0 +1,33 @@
+"""How are the kinds of something held, so that only those are loaded that are asked for?"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from importlib import import_module
+from typing import TypeVar
+
+__all__ = ["KindsByModule"]
+
+Kind = TypeVar("Kind")
+
+
+class KindsByModule(Mapping[str, Kind]):
+    """Kinds by name, each the ``KIND`` of a module that is loaded when it is asked for: most plans name few."""
+
+    def __init__(self, modules: Mapping[str, str]) -> None:
+        self._modules = modules
+        self._loaded: dict[str, Kind] = {}
+
+    def __getitem__(self, name: str) -> Kind:
+        if name not in self._loaded:
+            self._loaded[name] = import_module(self._modules[name]).KIND
+        return self._loaded[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._modules)
+
+    def __len__(self) -> int:
+        return len(self._modules)
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._modules
