@@ -1,4 +1,4 @@
-"""How are the kinds of something held, so that only those are loaded that are asked for?"""
+"""How is a kind found by its name? Each stands in a module that is loaded when it is asked for: most plans name few."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ Kind = TypeVar("Kind")
 
 
 class KindsByModule(Mapping[str, Kind]):
-    """Kinds by name, each the ``KIND`` of a module that is loaded when it is asked for: most plans name few."""
+    """Kinds by name, each the ``KIND`` of a module."""
 
     def __init__(self, modules: Mapping[str, str]) -> None:
         self._modules = modules
