@@ -114,6 +114,7 @@ def test_repeated_runs_pass_together_and_show_their_mean(shop: Path) -> None:
     asks(shop, "pass", "fail")
     done = reeval("run", "--runs", "2")
     assert done.stdout.rstrip().endswith("accuracy     50% (1/2) · mean over runs 50%")
+    assert reeval("run", "--quiet").stdout.rstrip().endswith("accuracy  50% (1/2)")
 
 
 def test_what_failed_runs_again(shop: Path) -> None:

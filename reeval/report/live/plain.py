@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import Literal, TextIO
 
 from reeval.report.answers import answer_texts
+from reeval.report.data.accuracy import accuracy_texts
 from reeval.report.live.progress import Progress
 from reeval.report.live.writer import LineWriter
 from reeval.report.screen.ending import blocks, header, screen, totals
@@ -91,6 +92,7 @@ class PlainReporter:
         elapsed = time.monotonic() - self._progress.began
         if self._verbosity == "quiet":
             lines = [*blocks(record.evals, self._page), *totals(record, elapsed, self._page)]
+            lines += [f"accuracy  {text}" for text in accuracy_texts(record.accuracy)]
         else:
             place = f"{self.runs}/{record.run_id}/"
             lines = ["", *screen(record, failures, self._page, elapsed=elapsed, place=place)]
