@@ -33,7 +33,8 @@ def invoke(call: Call) -> Invocation:
     options = call.options
     directory = f"{call.home}/.mini-swe-agent"
     args = ["--yolo", "--exit-immediately", "--cost-limit", "0", "--output", f"{directory}/trajectory.json"]
-    args += ["--config", "mini.yaml"]
+    # The clients of providers repeat a call as well, below the retries that can be counted.
+    args += ["--config", "mini.yaml", "--config", "model.model_kwargs.max_retries=0"]
     if call.model is not None:
         # A model behind a URL is spoken to as one of OpenAI, unless it names a provider itself.
         alone = options.base_url is not None and "/" not in call.model

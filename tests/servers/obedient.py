@@ -20,7 +20,7 @@ __all__ = ["AUXILIARY", "Ask", "Say", "Spent", "Tool", "UseTool", "act_on", "hea
 
 AUXILIARY = "A title"
 """What it answers to requests without tools: agents ask for titles and summaries."""
-_DO = re.compile(r"^\s*DO (write|run|mcp|use|say)(?: (.*))?$", re.MULTILINE)
+_DO = re.compile(r"^(?:Please solve this issue:)?\s*DO (write|run|mcp|use|say)(?: (.*))?$", re.MULTILINE)
 _FINISH = "COMPLETE_TASK_AND_SUBMIT_FINAL_OUTPUT"
 """What the one agent prints, by a command, that has no other way to say that it is done."""
 

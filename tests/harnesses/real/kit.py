@@ -85,7 +85,7 @@ SUBJECTS = {
             long_prompts=False,  # it repeats the prompt, and ends before a line of that length is read
         ),
         Subject(kind="qwen", path="/v1", model="scripted", faults=False, tells_retries=False, most_tries=7),
-        Subject(kind="opencode", path="/v1", model="scripted", faults=False, tells_retries=False, most_tries=8),
+        Subject(kind="opencode", path="/v1", model="scripted", faults=False, tells_retries=False, most_tries=9),
         Subject(kind="mini-swe-agent", path="/v1", model="scripted", faults=False, edits=None, long_prompts=False),
     )
 }
