@@ -129,7 +129,7 @@ def _attempt_lines(directory: RunDirectory, text: str, *, full: bool) -> list[st
 def _write_trace(directory: RunDirectory, text: str, file: Path) -> None:
     from reeval.cli.find import find_attempt
     from reeval.record.compile import load_record
-    from reeval.report.trace import trace_text
+    from reeval.report.pictures.timeline import trace_text
 
     _, entry = find_attempt(load_record(directory), text)
     try:

@@ -10,10 +10,9 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
-import msgspec
-
 from reeval.schema.record import AttemptRecord
 from reeval.schema.transcript import Event, Notice, Text, ToolCall, Turn
+from reeval.usage import Usage
 
 __all__ = ["trace_text"]
 
@@ -54,7 +53,7 @@ def _turn(number: int, turn: Turn, rows: list[float]) -> Iterator[dict[str, Any]
         "agent": turn.agent,
         "model": turn.model,
         "session": turn.session,
-        "usage": msgspec.to_builtins(turn.usage),
+        "usage": _used(turn.usage),
     }
     yield _span(_TURNS, f"turn {number}", turn.started, turn.duration, told)
     last = turn.started
@@ -67,6 +66,13 @@ def _turn(number: int, turn: Turn, rows: list[float]) -> Iterator[dict[str, Any]
             row = _free(rows, at, at + duration) if isinstance(event, ToolCall) else _TURNS
             yield {**found, "tid": row}
         last = max(last, at + duration)
+
+
+def _used(usage: Usage | None) -> dict[str, float] | None:
+    if usage is None:
+        return None
+    amounts = {name: getattr(usage, name) for name in usage.__struct_fields__}
+    return {name: amount for name, amount in amounts.items() if amount is not None}
 
 
 def _of(event: Event, at: float, *, known: bool) -> dict[str, Any] | None:

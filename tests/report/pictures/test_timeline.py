@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from reeval.report.trace import trace_text
+from reeval.report.pictures.timeline import trace_text
 from reeval.schema.record import AttemptRecord, Outcome
 from reeval.schema.transcript import Notice, Reasoning, Text, ToolCall, Turn
 from reeval.usage import Usage
