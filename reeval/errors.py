@@ -96,7 +96,8 @@ class RecordError(UserError):
 class InfrastructureError(ReevalError):
     """The machinery failed: never the agent's failure.
 
-    ``retryable`` is True for a sandbox or a session that did not start: the attempt is tried once more.
+    ``retryable`` is True for a sandbox or a session that did not start, and for a model that was not to be had in the
+    first turn and may be soon: the attempt is tried once more.
     ``detail`` is output or a traceback to show below the reason.
     """
 

@@ -193,7 +193,7 @@ class AttemptRecord(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=Tru
     start_duration: float | None = None
     """Seconds until the sandbox was ready, setup included; None: none was needed."""
     tries: int = 1
-    """2: its sandbox or session did not start the first time."""
+    """2: the first time its sandbox or session did not start, or its model was not to be had."""
     task: str = ""
     subject: str = ""
     """Digests of what it was asked and of what ran it: equal digests make attempts comparable."""
