@@ -22,6 +22,8 @@ __all__ = ["Container", "ContainerRequest", "opened_container"]
 LAST_WAIT = 20.0
 """Seconds to wait for the end of a container: an engine that hangs must not hang the run."""
 SERVER_ERROR = 500
+_GIVE_UP_SOON = ["timeout:1", "attempts:1"]
+"""Of a resolver whose servers do not answer."""
 _log = logging.getLogger(__name__)
 
 
@@ -197,7 +199,7 @@ def _config(request: ContainerRequest, word: str) -> dict[str, Any]:
         "Healthcheck": {"Test": ["NONE"]},
         "HostConfig": {
             "NetworkMode": request.network,
-            **({"Dns": list(request.dns)} if request.dns else {}),
+            **({"Dns": list(request.dns), "DnsOptions": _GIVE_UP_SOON} if request.dns else {}),
             "LogConfig": {"Type": "none", "Config": {}},
             "SecurityOpt": ["no-new-privileges"],
             **privileges,

@@ -16,9 +16,9 @@ from reeval.schema.plan import PlannedSandbox
 
 if TYPE_CHECKING:
     from reeval.sandboxes.docker.container import Container
+    from reeval.sandboxes.docker.egress.links import Links
     from reeval.sandboxes.docker.engine.client import Engine
     from reeval.sandboxes.docker.images.prepared import PreparedImage
-    from reeval.sandboxes.docker.network import Sidecars
 
 __all__ = ["KIND", "DockerSandboxKind"]
 
@@ -34,7 +34,7 @@ class DockerSandboxKind:
         self._lock = Lock()
         self._engine: Engine | None = None
         self._images: dict[Hashable, PreparedImage] = {}
-        self._proxies: Sidecars | None = None
+        self._proxies: Links | None = None
 
     def plan(self, id: str, options: Mapping[str, Any], harness: HarnessKind, root: Path) -> PlannedSandbox:  # noqa: ARG002 - implements the seam
         """Resolve a ``[sandbox.NAME]`` table; raise ``PlanError`` when no engine answers or the image is missing."""
@@ -84,7 +84,7 @@ class DockerSandboxKind:
         if _key(request) not in self._images:
             await self.prepare(request)
         image = self._images[_key(request)]
-        async with opened(await self._connected(), request, _options(request), image, self._sidecars()) as sandbox:
+        async with opened(await self._connected(), request, _options(request), image, self._open_links()) as sandbox:
             yield sandbox
 
     async def finish(self) -> None:
@@ -129,10 +129,10 @@ class DockerSandboxKind:
 
         return await to_thread.run_sync(self.engine, abandon_on_cancel=True)
 
-    def _sidecars(self) -> Sidecars:
-        from reeval.sandboxes.docker.network import Sidecars
+    def _open_links(self) -> Links:
+        from reeval.sandboxes.docker.egress.links import Links
 
-        self._proxies = self._proxies or Sidecars()
+        self._proxies = self._proxies or Links()
         return self._proxies
 
     def _pin(self, id: str, options: DockerOptions, root: Path) -> dict[str, str]:
@@ -149,7 +149,7 @@ class DockerSandboxKind:
     ) -> AbstractAsyncContextManager[Container]:
         from reeval.sandboxes.docker.opening import opened_bare
 
-        return opened_bare(engine, request, options, image, self._sidecars())
+        return opened_bare(engine, request, options, image, self._open_links())
 
 
 def _options(request: SandboxRequest) -> DockerOptions:

@@ -13,10 +13,11 @@ from anyio import CancelScope, to_thread
 from reeval.protocols import SandboxRequest
 from reeval.sandboxes.directories import create, remove
 from reeval.sandboxes.docker.container import Container, ContainerRequest, opened_container
+from reeval.sandboxes.docker.egress.links import Links
 from reeval.sandboxes.docker.engine.client import Engine
 from reeval.sandboxes.docker.images.prepared import PreparedImage
 from reeval.sandboxes.docker.labels import attempt_labels
-from reeval.sandboxes.docker.network import Network, Sidecars, open_network
+from reeval.sandboxes.docker.network import Network, open_network
 from reeval.sandboxes.docker.options import DockerOptions
 from reeval.sandboxes.docker.sandbox import DockerSandbox
 
@@ -25,14 +26,14 @@ __all__ = ["opened", "opened_bare"]
 
 @asynccontextmanager
 async def opened(
-    engine: Engine, request: SandboxRequest, options: DockerOptions, image: PreparedImage, sidecars: Sidecars
+    engine: Engine, request: SandboxRequest, options: DockerOptions, image: PreparedImage, links: Links
 ) -> AsyncIterator[DockerSandbox]:
     """Give a started sandbox; raise ``InfrastructureError`` when it does not start."""
     labels = attempt_labels(request.root, request.run_id, request.key, keep=request.keep)
     directory = create(request.run_id, request.root, keep=False)
     try:
         async with (
-            open_network(engine, request, labels, sidecars, options.proxy_image or image.id) as network,
+            open_network(engine, request, links, options.proxy_image or image.id) as network,
             opened_container(engine, _container(request, options, image, network, labels)) as container,
         ):
             sandbox = DockerSandbox(container, image, options, directory.state)
@@ -47,13 +48,13 @@ async def opened(
 
 @asynccontextmanager
 async def opened_bare(
-    engine: Engine, request: SandboxRequest, options: DockerOptions, image: PreparedImage, sidecars: Sidecars
+    engine: Engine, request: SandboxRequest, options: DockerOptions, image: PreparedImage, links: Links
 ) -> AsyncIterator[Container]:
     """Give a container as an attempt's, for what attempts share."""
     labels = attempt_labels(request.root, request.run_id, request.key)
     alone = replace(request, keep=False)
     async with (
-        open_network(engine, alone, labels, sidecars, options.proxy_image or image.id) as network,
+        open_network(engine, alone, links, options.proxy_image or image.id) as network,
         opened_container(engine, _container(alone, options, image, network, labels)) as container,
     ):
         yield container

@@ -121,20 +121,15 @@ def connect(address: Address) -> Engine:
 
 def _taken_over(client: APIClient, path: str, data: Any, params: Any) -> Stream:
     # The library's own ways lose what comes in the same packet as the answer's head.
-    response = client._post_json(  # noqa: SLF001 - its public methods do not give the connection with its buffer
-        client._url(path),  # noqa: SLF001 - likewise
-        data={} if data is None else data,
-        params=params,
-        headers={"Connection": "Upgrade", "Upgrade": "tcp"},
-        stream=True,
-        timeout=ANSWER,
-    )
-    try:
-        client._raise_for_status(response)  # noqa: SLF001 - likewise
-        return Stream(response)
-    except BaseException:
-        response.close()
-        raise
+    url, headers = client._url(path), {"Connection": "Upgrade", "Upgrade": "tcp"}  # noqa: SLF001 - see above
+    given = {"params": params, "headers": headers, "stream": True, "timeout": ANSWER}
+    if data is None:
+        # No body at all: an engine that does not read it gives it to the process as the head of its input.
+        response = client._post(url, **given)  # noqa: SLF001 - likewise
+    else:
+        response = client._post_json(url, data=data, **given)  # noqa: SLF001 - likewise
+    client._raise_for_status(response)  # noqa: SLF001 - likewise
+    return Stream(response)
 
 
 @contextmanager

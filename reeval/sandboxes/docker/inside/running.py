@@ -109,7 +109,7 @@ class RunningProcess:
                 pause = min(pause * 2, MOST_BETWEEN)
         code = self._raw_code
         if REFUSED in self._head:
-            said = self._head.decode("utf-8", "replace").strip()
+            said = self._head[self._head.index(REFUSED) :].decode("utf-8", "replace").strip()
             raise InfrastructureError(
                 Phase.SANDBOX, f"the engine could not start a process in the sandbox: {said[:500]}"
             )
@@ -164,7 +164,7 @@ class RunningProcess:
             # What the engine says instead of a process's output has no frame around it.
             self._head = data[:500]
         output = b""
-        if self._head.startswith(REFUSED):
+        if REFUSED in self._head:
             return b""
         for kind, body in self._frames.feed(data):
             if kind == STDOUT:
