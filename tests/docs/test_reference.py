@@ -26,6 +26,7 @@ from reeval.plan.toml.tables import config_form
 from reeval.record.tables import TABLES, VIEWS
 from reeval.report.live import events
 from reeval.run.judging.call import _KNOWN
+from reeval.sandboxes.docker.options import DockerOptions
 from reeval.sandboxes.options import LocalOptions
 from reeval.schema.environment import Environment
 from reeval.schema.options import JudgeOptions, Options, QuestionOptions, StateOptions
@@ -122,6 +123,7 @@ def field(form: Any, *names: str) -> Any:
 
 FORM = config_form()
 SANDBOX_KEYS = {"kind", *(option.name for option in fields(LocalOptions))}
+DOCKER_KEYS = {option.name for option in fields(DockerOptions)} - {"pinned"}
 
 
 @pytest.mark.parametrize(
@@ -136,6 +138,7 @@ SANDBOX_KEYS = {"kind", *(option.name for option in fields(LocalOptions))}
         ("`[environment.NAME]`", 5, keys_of(field(FORM, "environment", "env"))),
         ("`[harness.NAME]`", 0, keys_of(field(FORM, "harness"))),
         ("`[sandbox.NAME]`", 0, SANDBOX_KEYS),
+        ("`[sandbox.NAME]`", 1, DOCKER_KEYS),
         ("`[provider.NAME]`", 0, keys_of(field(FORM, "provider"))),
         ("`[profile.NAME]`", 0, keys_of(field(FORM, "profile"))),
         ("`[profile.NAME]`", 1, keys_of(field(FORM, "profile", "limit"))),
@@ -172,8 +175,8 @@ def test_every_kind_of_harness_and_sandbox_is_documented() -> None:
             ]
         assert f"`{kind.name}`" in rows(OPTIONS, "`[harness.NAME]`")["kind"]
         assert kind.name in rows("guide/environments.md", "Agents")
-    assert list(catalog.sandboxes) == ["local"]
-    assert "`local`" in rows(OPTIONS, "`[sandbox.NAME]`")["kind"]
+    for name in catalog.sandboxes:
+        assert f"`{name}`" in rows(OPTIONS, "`[sandbox.NAME]`")["kind"]
     common = rows("reference/harnesses.md", "Harnesses")
     assert set(common) == keys_of(field(FORM, "harness"))
 

@@ -149,9 +149,11 @@ def private(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[D
         yield DockerSite(tmp_path / "private", kind), engine
         kind.close()
     with warnings.catch_warnings(action="ignore", category=ResourceWarning):
-        gc.collect()  # The docker package leaves a socket open that finds no engine.
+        gc.collect()
 
 
+# The docker package leaves a socket open that finds no engine.
+@pytest.mark.filterwarnings("ignore:Exception ignored in. <socket:pytest.PytestUnraisableExceptionWarning")
 async def test_an_engine_that_is_killed_is_an_error_of_what_runs_and_nothing_hangs(
     private: tuple[DockerSite, PrivateEngine],
 ) -> None:
