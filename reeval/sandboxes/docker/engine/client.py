@@ -5,8 +5,8 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from threading import Event, Lock
-from typing import TYPE_CHECKING, Any, TypeVar
+from threading import Lock, Thread
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from reeval.errors import InfrastructureError, Phase
 from reeval.sandboxes.docker.engine.address import Address
@@ -23,6 +23,8 @@ ANSWER = 60.0
 """Seconds an engine may take to answer a call that does little."""
 WORK = 3600.0
 """Seconds for one that builds, pulls or packs; who waits for it has a limit of its own."""
+UNDO, POLL = 10.0, 0.01
+"""Seconds that a cancelled call is waited for when what it brings about must be undone, and between two looks."""
 CONNECTIONS = 256
 """Kept open at most: one for each call at the same time."""
 START_ENGINE = "start it (sudo systemctl start docker, or Docker Desktop), or set DOCKER_HOST to where it is"
@@ -55,7 +57,7 @@ class Engine:
         return self.address.url
 
     def now(self, what: Callable[[APIClient], T], *, patient: bool = False) -> T:
-        """Call the API in this thread; raise ``EngineError`` when it refuses, ``InfrastructureError`` when it is gone.
+        """Call the API in this thread; raise ``EngineError`` when it refuses, ``InfrastructureError`` without one.
 
         ``patient``: it may take an hour, as building may; a minute otherwise.
         """
@@ -65,23 +67,24 @@ class Engine:
     async def call(
         self, what: Callable[[APIClient], T], *, undo: Callable[[T], object] | None = None, patient: bool = False
     ) -> T:
-        """Call the API in a thread; what an abandoned call still brings about is undone by ``undo``."""
-        from anyio import CapacityLimiter, to_thread
+        """Call the API in a thread; ``undo`` takes back what a cancelled one still brings about."""
+        from anyio import CancelScope, CapacityLimiter, move_on_after, sleep, to_thread
 
-        abandoned = Event()
+        late = _Late(undo)
 
         def called() -> T:
-            result = self.now(what, patient=patient)
-            if undo is not None and abandoned.is_set():
-                with suppress(EngineError, InfrastructureError):
-                    undo(result)
-            return result
+            with late:
+                return late.kept(self.now(what, patient=patient))
 
         try:
             # A limiter of its own for each: calls that hang must not keep those that clean up from running.
             return await to_thread.run_sync(called, abandon_on_cancel=True, limiter=CapacityLimiter(1))
         except BaseException:
-            abandoned.set()
+            late.abandon()
+            if undo is not None:
+                with CancelScope(shield=True), move_on_after(UNDO):
+                    while not late.over:  # noqa: ASYNC110 - a thread says so
+                        await sleep(POLL)
             raise
 
     async def stream(self, path: str, *, data: Any = None, params: Any = None) -> Stream:
@@ -99,6 +102,51 @@ class Engine:
             if self._patient is None:
                 self._patient = self._open(WORK)
             return self._patient
+
+
+class _Late(Generic[T]):
+    """What a call brings about, and whether somebody still waits for it; decided under one lock."""
+
+    def __init__(self, undo: Callable[[T], object] | None) -> None:
+        self._undo = undo
+        self._lock = Lock()
+        self._abandoned = False
+        self._results: list[T] = []
+        self.over = False
+        """The call has ended, and what was to be undone is."""
+
+    def __enter__(self) -> None:
+        return None
+
+    def __exit__(self, *_: object) -> None:
+        self.over = True
+
+    def kept(self, result: T) -> T:
+        """Take the result of the call."""
+        with self._lock:
+            self._results.append(result)
+            abandoned = self._abandoned
+        if abandoned:
+            self._take_back()
+        return result
+
+    def abandon(self) -> None:
+        """Say that nobody waits any more, perhaps when the result is there already."""
+        with self._lock:
+            self._abandoned = True
+            finished = bool(self._results)
+        if finished and self._undo is not None:
+            self.over = False
+            Thread(target=self._undone, daemon=True).start()
+
+    def _undone(self) -> None:
+        with self:
+            self._take_back()
+
+    def _take_back(self) -> None:
+        if self._undo is not None:
+            with suppress(EngineError, InfrastructureError):
+                self._undo(self._results[0])
 
 
 def connect(address: Address) -> Engine:
@@ -123,13 +171,15 @@ def _taken_over(client: APIClient, path: str, data: Any, params: Any) -> Stream:
     # The library's own ways lose what comes in the same packet as the answer's head.
     url, headers = client._url(path), {"Connection": "Upgrade", "Upgrade": "tcp"}  # noqa: SLF001 - see above
     given = {"params": params, "headers": headers, "stream": True, "timeout": ANSWER}
-    if data is None:
-        # No body at all: an engine that does not read it gives it to the process as the head of its input.
-        response = client._post(url, **given)  # noqa: SLF001 - likewise
-    else:
-        response = client._post_json(url, data=data, **given)  # noqa: SLF001 - likewise
-    client._raise_for_status(response)  # noqa: SLF001 - likewise
-    return Stream(response)
+    # No body at all without data: an engine that does not read it gives it to the process as the head of its input.
+    body = {} if data is None else {"data": data}
+    response = (client._post_json if body else client._post)(url, **body, **given)  # noqa: SLF001 - likewise
+    try:
+        client._raise_for_status(response)  # noqa: SLF001 - likewise
+        return Stream(response)
+    except BaseException:
+        response.close()
+        raise
 
 
 @contextmanager
