@@ -102,6 +102,7 @@ async def start_sidecar(engine: Engine, image: str, labels: Mapping[str, str]) -
         )
     except EngineError as error:
         raise InfrastructureError(Phase.SANDBOX, f"the proxy of allowed hosts could not be made: {error}") from error
+    stream = None
     try:
         stream = await engine.stream(
             f"/containers/{id}/attach", params={"stdin": 1, "stdout": 1, "stderr": 1, "stream": 1}
@@ -110,6 +111,8 @@ async def start_sidecar(engine: Engine, image: str, labels: Mapping[str, str]) -
         sidecar = Sidecar(engine, id, name, stream)
         await sidecar.ready()
     except BaseException as error:
+        if stream is not None:
+            stream.close()
         with anyio.CancelScope(shield=True), suppress(EngineError, InfrastructureError):
             await engine.call(lambda client: client.remove_container(id, force=True, v=True))
         if isinstance(error, EngineError):
