@@ -182,7 +182,7 @@ TABLES: tuple[Table, ...] = (
         files_changed   INTEGER    Number of files that the agent changed, summed over turns
         tokens          BIGINT     Tokens of the agent
         cost            DOUBLE     Dollars of the agent
-        tries           INTEGER    2: the first time its sandbox or session did not start, or its model was not to be had
+        tries           INTEGER    2: at first its sandbox or session did not start, or its model was not to be had
         task            VARCHAR    Digest of what it was asked and how it was graded
         subject         VARCHAR    Digest of what ran
         """,
