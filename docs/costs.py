@@ -15,11 +15,13 @@ from importlib.metadata import distribution, distributions
 IMPORTS = {
     "agent-client-protocol": "from acp.connection import Connection",
     "anyio": "import anyio, anyio._backends._asyncio",
+    "docker": "import docker",
     "duckdb": "import duckdb",
     "genai-prices": "import genai_prices.data_snapshot; genai_prices.data_snapshot.get_snapshot()",
     "httpx2": "import httpx2",
     "jinja2": "import jinja2",
     "jsonschema": "import jsonschema",
+    "markdown-it-py": "import markdown_it",
     "msgspec": "import msgspec",
     "numpy": "import numpy",
     "pathspec": "import pathspec",

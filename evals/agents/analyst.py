@@ -11,7 +11,8 @@ import json
 import sys
 
 REVENUE = """\
-SELECT strftime(day, '%Y-%m-01')::DATE AS "Month", count(DISTINCT o.id) AS orders, round(sum(quantity * price), 1) AS total
+SELECT strftime(day, '%Y-%m-01')::DATE AS "Month", count(DISTINCT o.id) AS orders,
+       round(sum(quantity * price), 1) AS total
 FROM items i JOIN orders o ON o.id = i.order_id
 WHERE o.status NOT IN ('cancelled', 'returned')
 GROUP BY 1"""

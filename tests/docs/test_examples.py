@@ -7,6 +7,7 @@ import re
 import shlex
 import subprocess
 import sys
+from itertools import dropwhile
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +20,7 @@ from reeval.cli.project import build_catalog
 from reeval.plan.config import CONFIG_NAME, load_config
 from reeval.plan.parts.harnesses import Harnesses
 from reeval.plan.parts.problems import Problems
+from reeval.sandboxes.docker.options import parse_options as parse_docker_options
 from reeval.sandboxes.options import parse_options
 from tests.docs.pages import Block, blocks
 
@@ -112,7 +114,8 @@ def test_a_config_loads(block: Block, tmp_path: Path) -> None:
     Harnesses(config, build_catalog(), problems).check_tables()
     problems.raise_any()
     for name, table in config.sandboxes.items():
-        parse_options(table, name)
+        parse = parse_docker_options if table.get("kind", name) == "docker" else parse_options
+        parse(table, name)
 
 
 # --- command lines --------------------------------------------------------------------------------------------
@@ -130,6 +133,7 @@ COMMANDS = [(block, command) for block in CONSOLE for command, _ in sessions(blo
 def words_of(command: str) -> list[str]:
     """The arguments of ``reeval``, without comments and redirections; empty for another program."""
     words = shlex.split(command, comments=True)
+    words = list(dropwhile(lambda word: re.fullmatch(r"[A-Z_]+=.*", word), words))
     words = words[: next((at for at, word in enumerate(words) if word in {">", "|", "&&"}), len(words))]
     return words[1:] if words[:1] == ["reeval"] else []
 
@@ -143,7 +147,9 @@ def test_the_blocks_hold_nothing_but_sessions() -> None:
 def test_a_command_line_parses(block: Block, command: str) -> None:
     words = as_meant(words_of(command))
     if not words:
-        assert command.split(maxsplit=1)[0] in {"make", "git", "cd", "pip", "uv", "python", "python3"}, block.id
+        assert command.split(maxsplit=1)[0] in {
+            *("make", "git", "cd", "pip", "uv", "python", "python3", "docker", "ssh"),
+        }, block.id
         return
     parse(typer.main.get_command(app), "reeval", words)
 

@@ -198,7 +198,7 @@ async def _connected(policy: dict[str, Any], host: str, port: int) -> tuple[asyn
     if why is not None:
         raise _RefusedError(why)
     loop = asyncio.get_running_loop()
-    found = await asyncio.wait_for(loop.getaddrinfo(host, port, type=socket.SOCK_STREAM), CONNECT_SECONDS)
+    found = await asyncio.wait_for(_looked_up(loop, host, port), CONNECT_SECONDS)
     addresses = [str(one[4][0]) for one in found if private or reachable(str(one[4][0]))]
     if not addresses:
         raise _RefusedError("its address is not in the public network")
@@ -209,6 +209,18 @@ async def _connected(policy: dict[str, Any], host: str, port: int) -> tuple[asyn
         except (TimeoutError, OSError) as error:
             problem = error
     raise problem
+
+
+async def _looked_up(loop: asyncio.AbstractEventLoop, host: str, port: int) -> list[Any]:
+    for wait in (0.1, 0.4, None):
+        try:
+            return await loop.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+        except socket.gaierror:
+            # An engine writes /etc/hosts anew, in place, whenever a network is joined.
+            if wait is None:
+                raise
+            await asyncio.sleep(wait)
+    raise AssertionError("the last turn returns or raises")
 
 
 async def _both_ways(
