@@ -39,8 +39,8 @@ def query(
 
     \b
     Tables: runs, evals, cells, attempts, checks, turns, tool_calls, observations, usage, judgments,
-    attempt_answers, question_pairs, votes, lifts, lift_measures; views: check_rates, latest, pass_at, tag_rates,
-    case_rates.
+    attempt_answers, question_pairs, votes, lifts, lift_measures, data_results; views: check_rates, latest, pass_at,
+    tag_rates, case_rates, accuracy.
     An attempt's key is (run_id, eval, attempt_id), in every table that has them. DESCRIBE attempts lists its columns.
     """
     import sys
