@@ -53,7 +53,8 @@ def hosts_of(agent: Agent, options: AgentOptions, env: Mapping[str, str]) -> tup
     """Return the hosts of an agent's models: what its options or its variables say, else its own."""
     known: dict[str, Any] = {**env, **options.env}
     urls = [options.base_url] if options.base_url else [known[name] for name in agent.base_urls if known.get(name)]
-    named = tuple(host for url in urls if (host := urlsplit(url).hostname))
+    # With its port where it has one: it is that server which is meant, in a private network too.
+    named = tuple(host for url in urls if (host := urlsplit(url).netloc.rpartition("@")[2]))
     return named or agent.hosts
 
 

@@ -40,7 +40,7 @@ def test_options_that_cannot_be_used_are_told(options: dict[str, Any], words: st
     [
         ({}, {}, ("api.anthropic.com",)),
         ({"base_url": "https://models.example.com/v1"}, {}, ("models.example.com",)),
-        ({}, {"ANTHROPIC_BASE_URL": "http://gate:8080"}, ("gate",)),
+        ({}, {"ANTHROPIC_BASE_URL": "http://me:pw@gate:8080"}, ("gate:8080",)),
         ({"env": {"ANTHROPIC_BASE_URL": "http://own"}}, {"ANTHROPIC_BASE_URL": "http://gate:8080"}, ("own",)),
     ],
 )
