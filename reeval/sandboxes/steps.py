@@ -3,20 +3,29 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Protocol
 
 import anyio
 
 from reeval.errors import InfrastructureError, Phase
-from reeval.protocols import Sandbox
 from reeval.schema.environment import SetupStep
+from reeval.schema.transcript import CommandResult
 
-__all__ = ["run_step"]
+__all__ = ["Shell", "run_step"]
 
 TAIL = 4000
 """Characters of a failed step's output that are kept."""
 
 
-async def run_step(sandbox: Sandbox, step: SetupStep, env: Mapping[str, str]) -> None:
+class Shell(Protocol):
+    """What runs commands: a sandbox, or a part of one."""
+
+    async def exec(self, command: str, *, env: Mapping[str, str] | None = None) -> CommandResult:
+        """Run a command to its end."""
+        ...
+
+
+async def run_step(sandbox: Shell, step: SetupStep, env: Mapping[str, str]) -> None:
     """Run a step; raise ``InfrastructureError`` (phase ``setup``) when it fails or takes too long."""
     result = None
     with anyio.move_on_after(step.timeout):

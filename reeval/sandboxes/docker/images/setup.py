@@ -6,20 +6,15 @@ from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager
 from dataclasses import replace
 
-import anyio
-
-from reeval.errors import InfrastructureError, Phase
 from reeval.protocols import SandboxRequest
 from reeval.sandboxes.docker.container import Container
 from reeval.sandboxes.docker.images.layers import Layers, content_key
 from reeval.sandboxes.docker.images.prepared import PreparedImage
 from reeval.sandboxes.docker.inside.commands import Commands
 from reeval.sandboxes.docker.options import DockerOptions
+from reeval.sandboxes.steps import run_step
 
 __all__ = ["with_setup"]
-
-TAIL = 4000
-"""Characters of a failed step's output that are kept."""
 
 Opener = Callable[[PreparedImage], AbstractAsyncContextManager[Container]]
 """Starts a container as an attempt's."""
@@ -34,16 +29,7 @@ async def with_setup(
         async with open(image) as container:
             commands = Commands(container, workdir=options.workdir, limit=options.output_limit, memory=options.memory)
             for step in request.cached:
-                result = None
-                with anyio.move_on_after(step.timeout):
-                    result = await commands.exec(step.run, env=request.cached_env)
-                if result is None:
-                    reason = f"the setup step {step.run!r} took longer than its {step.timeout:g} s"
-                    raise InfrastructureError(Phase.SETUP, reason)
-                if not result.ok:
-                    reason = f"the setup step {step.run!r} exited with {result.exit_code}"
-                    output = f"{result.stdout}\n{result.stderr}".strip()[-TAIL:]
-                    raise InfrastructureError(Phase.SETUP, reason, detail=output)
+                await run_step(commands, step, request.cached_env)
             await container.stop()
             await layers.commit(container.id, tag)
 
