@@ -109,7 +109,7 @@ GATES: list[tuple[str, ResolvedGate, bool | None, bool, float | None]] = [
     ("pfe", rate(0.6), None, True, 0.5),
     ("pppppppppb", rate(0.5), None, True, 1.0),
     ("fffb", rate(0.5), False, False, 0.0),
-    ("pf", ResolvedGate(rule="accuracy", minimum=0.5), True, False, 0.5),
+    ("pf", ResolvedGate(rule="accuracy", minimum=0.5), None, False, None),  # of all questions together, not of a cell
     ("ff", NONE, None, False, None),
     ("eb", NONE, None, False, None),
 ]
