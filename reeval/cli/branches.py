@@ -159,6 +159,10 @@ def _compared(project: Project, selection: Selection, repository: _Repository, s
     from reeval.schema.spec import CompareSpec
 
     ours, other = selection.branch or repository.current(), str(selection.vs_branch)
+    if selection.branch == other:
+        raise UsageError(f"--branch and --vs-branch are both {other!r}; name two branches")
+    if ours == other:
+        ours = _AS_IT_IS
     sides = []
     for name, branch in ((other, other), (ours, selection.branch)):
         folder = stack.enter_context(repository.laid_out(branch))

@@ -67,6 +67,7 @@ def build_plan(
     notes = list(selected.notes)
     if not any(planned.mode == "run" for planned in evals):
         notes.append("nothing runs: every selected eval is skipped or still to write")
+    notes += _certified(evals)
     return Plan(
         kind=selected.kind,
         evals=evals,
@@ -88,6 +89,15 @@ def planned_task(task: str, gate: ResolvedGate, judge: JudgeOptions) -> str:
     grading = {key: value for key, value in judge.items() if key != "max_concurrent"}
     text = json.dumps([task, gate.rule, gate.minimum, grading], sort_keys=True)
     return sha256(text.encode()).hexdigest()[:32]
+
+
+def _certified(evals: Sequence[PlannedEval]) -> list[str]:
+    """Return what to say of ground truths that the agent itself may have been given."""
+    count = sum(bool(one.mode == "run" and one.data and one.data.certified_query) for one in evals)
+    if not count:
+        return []
+    said = "1 question takes its" if count == 1 else f"{count:,} questions take their"
+    return [f"{said} ground truth from certified queries: an agent that is given these sees the answer"]
 
 
 def _config_layer(config: Config) -> Layer:
@@ -234,6 +244,8 @@ class _Builder:
             return {"mode": "skip", "skip_reason": reason}
         if not self._config.harnesses and cascade.source("harness") == DEFAULT:
             example = '\n  [harness.terse]\n  kind = "fake"'
+            if isinstance(candidate.spec, EvalSpec) and candidate.spec.data:
+                example = '\n  [harness.bare]\n  kind = "model"\n  model = "PROVIDER/MODEL"'
             self._problems.add(CONFIG_NAME, f"there is no harness to run the evals; write one, such as{example}")
         elif not candidate.cascade.problems:
             place = cascade.place("harness", candidate.where)

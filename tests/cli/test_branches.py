@@ -112,6 +112,11 @@ def test_two_branches_are_the_sides_of_a_compare(here: Path) -> None:
     assert left(here) == []
 
 
+def test_the_checkout_with_its_changes_is_compared_with_its_own_branch(here: Path) -> None:
+    compare = planned("--vs-branch", "main")["evals"][0]["compare"]
+    assert (compare["control"], compare["variants"]) == ("main", ["checkout"])
+
+
 def sides(project: Any, selection: Selection) -> dict[str, dict[str, str]]:
     """Return what the workspace of each side holds, by the name of the side."""
     with on_branches(project, selection) as on:
@@ -157,6 +162,7 @@ def test_an_environment_of_the_questions_is_taken_from_each_branch(here: Path) -
         (("--branch", "feat/y"), "there is no branch 'feat/y'; did you mean 'feat/x'?"),
         (("--branch=--help",), "there is no branch '--help'; there are 'feat/x', 'main'"),
         (("--vs-branch", "feat/x", "evals"), NO_QUESTIONS),
+        (("--branch", "main", "--vs-branch", "main"), "--branch and --vs-branch are both 'main'; name two branches"),
     ],
 )
 def test_what_cannot_be_laid_out_is_told(here: Path, arguments: tuple[str, ...], said: str) -> None:

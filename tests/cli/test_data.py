@@ -58,6 +58,7 @@ def test_check_counts_each_file(here: Path) -> None:
         "auto/by quarter  agents/eval_questions/revenue.yml:2\n"
         "auto/total       agents/eval_questions/revenue.yml:5\n"
         "\n"
+        "note: 1 question takes its ground truth from certified queries: an agent that is given these sees the answer\n"
         "4 evals, 4 attempts in 3 files: nothing is wrong\n"
     )
     data = json.loads(reeval("check", "agents", "--json").stdout)

@@ -162,3 +162,17 @@ def test_a_question_without_a_truth_is_planned(tmp_path: Path) -> None:
 def test_an_eval_that_runs_alone_leaves_data_questions_out(tmp_path: Path) -> None:
     planned = plan(tmp_path, DATA, *FILES, a_file(an_eval("alone", mode="only")))
     assert [one.name for one in planned.evals] == ["alone"]
+
+
+def test_certified_ground_truths_are_noted_since_an_agent_may_know_them(tmp_path: Path) -> None:
+    certified = DataQuestion(name="total", question="What is total?", sql="SELECT 1", certified_query="total")
+    file = FileSpec(path=REVENUE, children=(asked("by year"), an_eval("total", data=certified)))
+    assert plan(tmp_path, DATA, file).notes == (
+        "1 question takes its ground truth from certified queries: an agent that is given these sees the answer",
+    )
+    assert plan(tmp_path).notes == ()
+
+
+def test_without_a_harness_a_data_question_is_shown_a_model_alone(tmp_path: Path) -> None:
+    with pytest.raises(PlanError, match=r'there is no harness .*\n.*\n  kind = "model"'):
+        plan(tmp_path, '[data]\ndatabase = "duckdb:shop"\n')

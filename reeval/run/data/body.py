@@ -153,7 +153,8 @@ class DataBody:
         self._keep(truth=sample_of(truth), agent=sample_of(answer))
         compare = partial(compare_results, truth, answer, exact=self._task.question.exact)
         compared: Comparison = await anyio.to_thread.run_sync(compare, abandon_on_cancel=True)
-        self._keep(differing=differing_rows(compared.differing), reason=compared.reason, analysis=compared.analysis)
+        analysis = compared.analysis.replace("The answer has", "The agent returned", 1)
+        self._keep(differing=differing_rows(compared.differing), reason=compared.reason, analysis=analysis)
         suspicions = await self._suspicions(sql) if compared.verdict == "fail" else ()
         self._keep(warnings=(*compared.warnings, *suspicions))
 

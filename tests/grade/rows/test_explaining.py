@@ -13,7 +13,7 @@ SAID = {
     "fewer rows": (
         "SELECT unnest([1, 2, 3, 4, 5])",
         "SELECT unnest([1, 2, 9])",
-        "The answer has 3 rows, but the ground truth has 5.",
+        "The answer has 3 rows, but the ground truth has 5 rows.",
     ),
     "no rows": ("SELECT 1", "SELECT 1 WHERE false", "The answer has no rows, but the ground truth has 1 row."),
     "rows where none are": (

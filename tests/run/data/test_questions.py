@@ -61,6 +61,11 @@ def test_another_result_fails_with_its_reason(
     assert record.failure.reason == f"{reason.value}: {' '.join(found.analysis.split())}"
 
 
+def test_another_number_of_rows_is_told_of_the_agent(data: DataStage) -> None:
+    _, found = answering(data, table(("north", 11))).record()
+    assert found.analysis.startswith("The agent returned 1 row, but the ground truth has 2 rows")
+
+
 def test_a_value_that_differs_is_shown_in_its_rows(data: DataStage) -> None:
     _, found = answering(data, table(("north", 10), ("south", 21))).record()
     assert found.differing == ((("south", 20), ("south", 21)),)

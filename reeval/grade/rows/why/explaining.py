@@ -61,7 +61,7 @@ def explain_row_counts(engine: Engine, tables: Tables) -> Explained:
     duplicates = duplicates_only(engine, engine.compatible())
     if pairs is None:
         likely = likely_pairs(engine, tables, relation, alone)
-        said = f"The answer has {count(got, 'row')}, but the ground truth has {expected:,}."
+        said = f"The answer has {count(got, 'row')}, but the ground truth has {count(expected, 'row')}."
         rows = differing_rows(engine, likely.pairs) if not likely.lacking else ()
         return Explained(Reason.ROW_COUNT, _joined(said, _DUPLICATES if duplicates else None), rows)
     if expected < got:
@@ -71,7 +71,7 @@ def explain_row_counts(engine: Engine, tables: Tables) -> Explained:
         reason = Reason.UNEXPECTED_ROWS
     else:
         among = "it is among them" if got == 1 else "all of them are among those"
-        said = f"The answer has {count(got, 'row')}, but the ground truth has {expected:,}, and {among}."
+        said = f"The answer has {count(got, 'row')}, but the ground truth has {count(expected, 'row')}, and {among}."
         cut = "the first rows of the ground truth: a LIMIT that is too small?"
         reason = Reason.ROW_COUNT
     near = _DUPLICATES if duplicates else None
