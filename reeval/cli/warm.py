@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from threading import Event, Thread
@@ -10,6 +11,9 @@ __all__ = ["warming"]
 
 _SHORT = 0.3
 """Seconds. A run that ends sooner has nothing to wait for, and a second thread would only be in its way."""
+
+_TURN = 0.0005
+"""Seconds that this thread may keep an attempt waiting that wakes up; usually they are ten times as many."""
 
 
 @contextmanager
@@ -28,7 +32,12 @@ def warming() -> Iterator[None]:
 def _load_unless(ended: Event) -> None:
     if ended.wait(_SHORT):
         return
-    import reeval.record.history  # noqa: F401 - it loads the engine
-    from reeval.report.summary import template
+    usual = sys.getswitchinterval()
+    sys.setswitchinterval(_TURN)
+    try:
+        import reeval.record.history  # noqa: F401 - it loads the engine
+        from reeval.report.summary import template
 
-    template()
+        template()
+    finally:
+        sys.setswitchinterval(usual)
