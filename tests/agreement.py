@@ -20,6 +20,7 @@ import duckdb
 from reeval.grade.rows.compare import Comparison, compare_with
 from reeval.grade.rows.engines.opening import open_large
 from reeval.grade.rows.engines.small import SmallEngine
+from reeval.grade.rows.why.wording import Tables
 from reeval.schema.data.results import Column, ResultTable
 
 WORDS = {
@@ -68,8 +69,8 @@ def both(db: duckdb.DuckDBPyConnection, gold: str, sql: str) -> list[Comparison]
     """The verdict of plain Python, and that of DuckDB."""
     (truth_rows, truth_arrow), (rows, arrow) = results(db, gold), results(db, sql)
     with open_large(truth_arrow, arrow, exact=False) as engine:
-        large = compare_with(engine, truth_arrow, arrow, exact=False)
-    small = compare_with(SmallEngine(truth_rows, rows, exact=False), truth_rows, rows, exact=False)
+        large = compare_with(engine, Tables(truth_arrow, arrow), exact=False)
+    small = compare_with(SmallEngine(truth_rows, rows, exact=False), Tables(truth_rows, rows), exact=False)
     return [small, large]
 
 

@@ -30,6 +30,8 @@ _MOST_WAITS = 3
 _PLAIN = re.compile(r"\S+ -l?c '([^']*)'")
 """The usual case, without ``shlex``, which takes longer than all the rest of an event."""
 _KINDS = {"add": "create", "delete": "delete"}
+_CALLS = frozenset({"command_execution", "file_change", "mcp_tool_call", "web_search"})
+"""Items that begin and end; the others come once."""
 
 
 def invoke(call: Call) -> Invocation:
@@ -103,7 +105,8 @@ class Translator(JsonTranslator):
             case "thread.started":
                 self.session = text_at(found, "thread_id") or self.session
             case "item.started":
-                self._begin(at(found, "item"))
+                item = at(found, "item")
+                self._begin(item, text_at(item, "id"), text_at(item, "type"))
             case "item.completed":
                 yield from self._item(at(found, "item"))
             case "turn.completed":
@@ -116,9 +119,8 @@ class Translator(JsonTranslator):
             case "error":
                 yield from self._trouble(text_at(found, "message"))
 
-    def _begin(self, item: Any) -> None:
-        id, kind = text_at(item, "id"), at(item, "type")
-        if id in self.calls:
+    def _begin(self, item: Any, id: str, kind: str) -> None:
+        if kind not in _CALLS or id in self.calls:
             return
         match kind:
             case "command_execution":
@@ -132,9 +134,10 @@ class Translator(JsonTranslator):
                 self.calls.begin(id, "search", kind, {"query": text_at(item, "query")})
 
     def _item(self, item: Any) -> Iterator[StreamEvent | str]:
-        self._begin(item)
-        id, ok = text_at(item, "id"), at(item, "status") == "completed"
-        match at(item, "type"):
+        id, kind = text_at(item, "id"), text_at(item, "type")
+        self._begin(item, id, kind)
+        ok = text_at(item, "status") == "completed"
+        match kind:
             case "agent_message":
                 yield Message(text=text_at(item, "text"))
             case "reasoning":

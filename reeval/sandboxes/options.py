@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import math
-import re
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, cast, get_args
 
-from reeval.errors import PlanError, did_you_mean
+from reeval.sandboxes.reading import Reader, read_count, read_seconds, read_table
 
 __all__ = ["Isolation", "LocalOptions", "parse_options"]
 
@@ -37,17 +35,7 @@ class LocalOptions:
 
 def parse_options(table: Mapping[str, Any], owner: str) -> LocalOptions:
     """Return the options of a config table; raise ``PlanError``, naming ``owner``, for the first that is wrong."""
-    given: dict[str, Any] = {}
-    for key, value in table.items():
-        if key == "kind":
-            continue
-        if key not in _READERS:
-            raise PlanError(f"{owner}: unknown key {key!r}{did_you_mean(key, _READERS)}")
-        try:
-            given[key] = _READERS[key](value)
-        except ValueError as error:
-            raise PlanError(f"{owner}: {key} is {value!r}; {error}") from None
-    return LocalOptions(**given)
+    return LocalOptions(**read_table(table, owner, _READERS))
 
 
 def _isolation(value: Any) -> Isolation:
@@ -64,25 +52,11 @@ def _read_only(value: Any) -> tuple[str, ...]:
     return paths
 
 
-def _count(value: Any) -> int:
-    if isinstance(value, bool) or not isinstance(value, int) or value < 1:
-        raise ValueError("write a whole number from 1")
-    return value
-
-
-def _seconds(value: Any) -> float:
-    if isinstance(value, str) and (parts := re.fullmatch(r"(\d+(?:\.\d+)?) *(ms|s|m|h)", value)):
-        return float(parts[1]) * {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0}[parts[2]]
-    if isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value) and value > 0:
-        return float(value)
-    raise ValueError('write seconds above 0, or text such as "90s"')
-
-
-_READERS: Mapping[str, Callable[[Any], Any]] = {
+_READERS: Mapping[str, Reader] = {
     "isolation": _isolation,
-    "max_concurrent": _count,
-    "output_limit": _count,
-    "processes": _count,
+    "max_concurrent": read_count,
+    "output_limit": read_count,
+    "processes": read_count,
     "read_only": _read_only,
-    "start_timeout": _seconds,
+    "start_timeout": read_seconds,
 }

@@ -5,7 +5,6 @@ from __future__ import annotations
 import errno
 import hashlib
 import os
-import shlex
 import sys
 import time
 from collections.abc import AsyncIterator, Iterator, Mapping
@@ -28,8 +27,8 @@ from reeval.sandboxes.isolation import Isolation
 from reeval.sandboxes.options import LocalOptions
 from reeval.sandboxes.paths import Roots
 from reeval.sandboxes.processes.kin import MARK, end_marked, marked
-from reeval.sandboxes.processes.output import BoundedOutput
 from reeval.sandboxes.processes.running import Running, spawn
+from reeval.sandboxes.processes.whole import command_text, finished
 from reeval.schema.transcript import Changes, CommandResult
 
 __all__ = ["LocalSandbox", "Place"]
@@ -99,25 +98,9 @@ class LocalSandbox:
         """Run a command to its end; what it started and left running lives until the attempt ends."""
         began = time.perf_counter()
         running = self._spawn(command, env, stdin)
-        output = BoundedOutput(self._place.options.output_limit)
-        try:
-            while (chunk := await running.read()) is not None:
-                output.add(chunk)
-            code = await running.wait()
-        except BaseException:
-            await running.kill()
-            raise
-        finally:
-            running.close()
+        result = await finished(running, command, limit=self._place.options.output_limit, began=began)
         self._check()
-        return CommandResult(
-            command=_text(command),
-            exit_code=code,
-            stdout=output.text(),
-            stderr=running.stderr.text(),
-            duration=round(time.perf_counter() - began, 6),
-            truncated=output.truncated or running.stderr.truncated,
-        )
+        return result
 
     @asynccontextmanager
     async def start(
@@ -180,7 +163,7 @@ class LocalSandbox:
                 limit=self._place.options.output_limit,
             )
         except ValueError as error:
-            raise UsageError(f"the command {_text(command)[:200]!r} cannot be run: {error}") from error
+            raise UsageError(f"the command {command_text(command)[:200]!r} cannot be run: {error}") from error
         except OSError as error:
             raise _not_started(command, error) from error
         if self._first is None:
@@ -249,17 +232,11 @@ def _environment(view: _View, key: str) -> dict[str, str]:
     }
 
 
-def _text(command: Command) -> str:
-    """Return a command as valid text: what is no UTF-8 is replaced, as in its output."""
-    text = command if isinstance(command, str) else shlex.join(command)
-    return text.encode("utf-8", "surrogatepass").decode("utf-8", "replace")
-
-
 def _not_started(command: Command, error: OSError) -> Exception:
     if error.errno == errno.E2BIG:
-        size = len(_text(command))
+        size = len(command_text(command))
         return UsageError(f"a command of {size:,} characters is too long for this system; write a file and run that")
-    reason = f"the command {_text(command)[:200]!r} could not be started: {error.strerror or error}"
+    reason = f"the command {command_text(command)[:200]!r} could not be started: {error.strerror or error}"
     return InfrastructureError(Phase.SANDBOX, reason)
 
 

@@ -44,21 +44,22 @@ class Comparison:
     """Of a pass: each of the truth's columns and the answer's that is it, by position."""
 
 
-def compare_results(truth: ResultTable, answer: ResultTable, *, exact: bool = False) -> Comparison:
+def compare_results(
+    truth: ResultTable, answer: ResultTable, *, exact: bool = False, answered: str = Tables.answered
+) -> Comparison:
     """Compare two whole results by their values.
 
     They are the same when the answer has, for each of the truth's columns, one of its own, under which both have the
     same rows equally often. The order of rows, the names and the order of columns, and more columns never matter.
-    Numbers are rounded to 4 significant figures unless ``exact``.
+    Numbers are rounded to 4 significant figures unless ``exact``. ``answered``: see ``Tables``.
     """
     with open_engine(truth, answer, exact=exact) as engine:
-        return compare_with(engine, truth, answer, exact=exact)
+        return compare_with(engine, Tables(truth, answer, answered), exact=exact)
 
 
-def compare_with(engine: Engine, truth: ResultTable, answer: ResultTable, *, exact: bool) -> Comparison:
+def compare_with(engine: Engine, tables: Tables, *, exact: bool) -> Comparison:
     """Compare two results that an engine has opened; see ``compare_results``."""
-    tables = Tables(truth, answer)
-    if len(answer.columns) < len(truth.columns):
+    if len(tables.answer.columns) < len(tables.truth.columns):
         return _failed(explain_fewer_columns(engine, tables))
     expected, got = tables.rows
     if expected != got:

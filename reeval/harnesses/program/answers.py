@@ -22,7 +22,18 @@ from reeval.harnesses.program.stream import (
     Used,
     parse_line,
 )
-from reeval.schema.transcript import Channel, Event, FileEdit, Notice, Text, ToolCall, Turn, WebFetch, WebSearch
+from reeval.schema.transcript import (
+    Channel,
+    Event,
+    FileEdit,
+    Notice,
+    Reasoning,
+    Text,
+    ToolCall,
+    Turn,
+    WebFetch,
+    WebSearch,
+)
 from reeval.usage import Usage
 
 __all__ = ["Answer", "EventAnswer", "Read", "TextAnswer"]
@@ -42,6 +53,11 @@ _EVIDENCE: dict[type, Channel] = {
     WebFetch: Channel.FETCHES,
 }
 """What can no longer be counted once such an event is left out."""
+_SHOWN = (ToolCall, Reasoning, FileEdit, WebSearch, WebFetch)
+"""What becomes a part of the transcript as it is."""
+_Other = Message | Queried | Used | Served | Failed | Retry | Done | str | None
+_BESIDE = (str, Used, Served)
+"""What does not say that a retry helped."""
 
 
 class Answer(Protocol):
@@ -149,7 +165,12 @@ class EventAnswer:
     def take(self, events: Iterable[StreamEvent | str | None]) -> None:
         """Take events; a text is a note about something odd."""
         for event in events:
-            self._take(event)
+            # First, as a long stream is mostly these.
+            if isinstance(event, _SHOWN):
+                self._keep(event, OUTPUT_LIMIT)
+                self.trouble = None
+            else:
+                self._take(event)
 
     def error(self, exit_code: int | None, stderr: str) -> str | None:
         """Decide by what the program said first, and by its exit code second."""
@@ -209,7 +230,7 @@ class EventAnswer:
                 self._events.append(Notice(kind="note", message=f"{count} {what} were left out"))
         self._lines.dropped = self._left_out = 0
 
-    def _take(self, event: StreamEvent | str | None) -> None:
+    def _take(self, event: _Other) -> None:
         match event:
             case None:
                 pass
@@ -232,9 +253,7 @@ class EventAnswer:
                 return
             case Done():
                 self.ended = True
-            case _:
-                self._keep(event, OUTPUT_LIMIT)
-        if event is not None and not isinstance(event, str | Used | Served):
+        if event is not None and not isinstance(event, _BESIDE):
             self.trouble = None
 
     def _learn(self, event: Queried | Served) -> None:

@@ -151,10 +151,11 @@ class DataBody:
         if isinstance(answer, QueryError):
             raise _Ended(Reason.QUERY_ERROR, _sentence("The agent's query does not run", answer))
         self._keep(truth=sample_of(truth), agent=sample_of(answer))
-        compare = partial(compare_results, truth, answer, exact=self._task.question.exact)
+        exact = self._task.question.exact
+        compare = partial(compare_results, truth, answer, exact=exact, answered="The agent returned")
         compared: Comparison = await anyio.to_thread.run_sync(compare, abandon_on_cancel=True)
-        analysis = compared.analysis.replace("The answer has", "The agent returned", 1)
-        self._keep(differing=differing_rows(compared.differing), reason=compared.reason, analysis=analysis)
+        rows = differing_rows(compared.differing)
+        self._keep(differing=rows, reason=compared.reason, analysis=compared.analysis)
         suspicions = await self._suspicions(sql) if compared.verdict == "fail" else ()
         self._keep(warnings=(*compared.warnings, *suspicions))
 

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 from typing import Any, Literal, cast
 
-from reeval.errors import PlanError, did_you_mean
+from reeval.errors import PlanError
+from reeval.sandboxes.reading import Reader, read_count, read_seconds, read_table
 
 __all__ = ["DockerOptions", "parse_options"]
 
@@ -61,16 +62,7 @@ class DockerOptions:
 
 def parse_options(table: Mapping[str, Any], owner: str) -> DockerOptions:
     """Return the options of a config table; raise ``PlanError``, naming ``owner``, for the first that is wrong."""
-    given: dict[str, Any] = {}
-    for key, value in table.items():
-        if key == "kind":
-            continue
-        if key not in _READERS:
-            raise PlanError(f"{owner}: unknown key {key!r}{did_you_mean(key, _READERS)}")
-        try:
-            given[key] = _READERS[key](value)
-        except ValueError as error:
-            raise PlanError(f"{owner}: {key} is {value!r}; {error}") from None
+    given = read_table(table, owner, _READERS)
     if problem := _contradiction(given):
         raise PlanError(f"{owner}: {problem}")
     return DockerOptions(**given)
@@ -158,42 +150,28 @@ def _workdir(value: Any) -> str:
     return str(PurePosixPath(text))
 
 
-def _count(value: Any) -> int:
-    if isinstance(value, bool) or not isinstance(value, int) or value < 1:
-        raise ValueError("write a whole number from 1")
-    return value
-
-
 def _processes(value: Any) -> int:
-    if _count(value) < 16:
+    if read_count(value) < 16:
         raise ValueError("write at least 16: a shell, its pipes and their programs")
     return int(value)
 
 
-def _seconds(value: Any) -> float:
-    if isinstance(value, str) and (parts := re.fullmatch(r"(\d+(?:\.\d+)?) *(ms|s|m|h)", value)):
-        return float(parts[1]) * {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0}[parts[2]]
-    if isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value) and value > 0:
-        return float(value)
-    raise ValueError('write seconds above 0, or text such as "90s"')
-
-
-_READERS: Mapping[str, Callable[[Any], Any]] = {
+_READERS: Mapping[str, Reader] = {
     "context": _path,
     "cpus": _cpus,
     "disk": _bytes,
     "dockerfile": _path,
     "image": _text,
     "install": _commands,
-    "max_concurrent": _count,
+    "max_concurrent": read_count,
     "memory": _memory,
-    "output_limit": _count,
+    "output_limit": read_count,
     "pinned": _text,
     "processes": _processes,
     "proxy_image": _text,
     "pull": _pull,
     "root": _flag,
-    "start_timeout": _seconds,
+    "start_timeout": read_seconds,
     "user": _user,
     "workdir": _workdir,
 }

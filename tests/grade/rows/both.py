@@ -10,6 +10,7 @@ import duckdb
 from reeval.grade.rows.compare import Comparison, compare_with
 from reeval.grade.rows.engines.opening import open_large
 from reeval.grade.rows.engines.small import SmallEngine
+from reeval.grade.rows.why.wording import Tables
 from reeval.schema.data.results import Column, ResultTable
 
 
@@ -37,13 +38,13 @@ def queried(sql: str) -> tuple[ResultTable, ResultTable]:
 
 def small(truth: ResultTable, answer: ResultTable, *, exact: bool = False) -> Comparison:
     """Compare in plain Python."""
-    return compare_with(SmallEngine(truth, answer, exact=exact), truth, answer, exact=exact)
+    return compare_with(SmallEngine(truth, answer, exact=exact), Tables(truth, answer), exact=exact)
 
 
 def large(truth: ResultTable, answer: ResultTable, *, exact: bool = False) -> Comparison:
     """Compare in DuckDB."""
     with open_large(truth, answer, exact=exact) as engine:
-        return compare_with(engine, truth, answer, exact=exact)
+        return compare_with(engine, Tables(truth, answer), exact=exact)
 
 
 def both_queried(truth: str, answer: str, *, exact: bool = False) -> Comparison:

@@ -79,7 +79,6 @@ SUBJECTS = {
         Subject(
             kind="gemini",
             model="gemini-2.5-pro",
-            faults=False,
             edits="modify",
             exit_codes=False,
             long_prompts=False,  # it repeats the prompt, and ends before a line of that length is read

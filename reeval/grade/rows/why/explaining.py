@@ -49,19 +49,19 @@ def explain_row_counts(engine: Engine, tables: Tables) -> Explained:
     expected, got = tables.rows
     if not got:
         return Explained(
-            Reason.ROW_COUNT, f"The answer has no rows, but the ground truth has {count(expected, 'row')}."
+            Reason.ROW_COUNT, f"{tables.answered} no rows, but the ground truth has {count(expected, 'row')}."
         )
     if not expected:
         return Explained(
             Reason.UNEXPECTED_ROWS,
-            f"The answer has {count(got, 'row')}, but the ground truth has none.",
+            f"{tables.answered} {count(got, 'row')}, but the ground truth has none.",
         )
     relation = Relation.WITHIN if expected < got else Relation.AROUND
     alone, pairs = _partly(engine, relation)
     duplicates = duplicates_only(engine, engine.compatible())
     if pairs is None:
         likely = likely_pairs(engine, tables, relation, alone)
-        said = f"The answer has {count(got, 'row')}, but the ground truth has {count(expected, 'row')}."
+        said = f"{tables.answered} {count(got, 'row')}, but the ground truth has {count(expected, 'row')}."
         rows = differing_rows(engine, likely.pairs) if not likely.lacking else ()
         return Explained(Reason.ROW_COUNT, _joined(said, _DUPLICATES if duplicates else None), rows)
     if expected < got:
@@ -71,7 +71,7 @@ def explain_row_counts(engine: Engine, tables: Tables) -> Explained:
         reason = Reason.UNEXPECTED_ROWS
     else:
         among = "it is among them" if got == 1 else "all of them are among those"
-        said = f"The answer has {count(got, 'row')}, but the ground truth has {count(expected, 'row')}, and {among}."
+        said = f"{tables.answered} {count(got, 'row')}, but the ground truth has {count(expected, 'row')}, and {among}."
         cut = "the first rows of the ground truth: a LIMIT that is too small?"
         reason = Reason.ROW_COUNT
     near = _DUPLICATES if duplicates else None

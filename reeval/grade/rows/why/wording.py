@@ -17,6 +17,8 @@ class Tables:
 
     truth: ResultTable
     answer: ResultTable
+    answered: str = "The answer has"
+    """How a sentence begins that goes on with how many rows the answer has."""
 
     @property
     def rows(self) -> tuple[int, int]:

@@ -36,18 +36,18 @@ class JsonTranslator(ABC):
     def event(self, found: dict[str, Any]) -> Iterable[StreamEvent | str]:
         """Return the events of one object; what it raises for odd values becomes a note."""
 
-    def line(self, line: bytes) -> Iterator[StreamEvent | str]:
+    def line(self, line: bytes) -> Iterable[StreamEvent | str]:
         """Return the events of one line."""
-        if not line.strip():
-            return
         found = decode_line(line)
         if not isinstance(found, dict):
-            yield f"no JSON object: {_start(line)}"
-            return
+            return (f"no JSON object: {_start(line)}",) if line.strip() else ()
+        events: list[StreamEvent | str] = []
         try:
-            yield from self.event(found)
+            # What came before an odd value stays.
+            events.extend(self.event(found))
         except (AttributeError, KeyError, IndexError, TypeError, ValueError) as error:
-            yield f"unusable {found.get('type')} event ({type(error).__name__}): {_start(line)}"
+            events.append(f"unusable {found.get('type')} event ({type(error).__name__}): {_start(line)}")
+        return events
 
     def end(self, ending: Ending) -> Iterator[StreamEvent | str]:  # noqa: ARG002 - for those that override it
         """Return the calls whose end was never reported."""
@@ -66,9 +66,10 @@ def at(found: Any, *path: str | int) -> Any:
     return found
 
 
-def text_at(found: Any, *path: str | int) -> str:
+def text_at(found: Any, step: str | int, *path: str | int) -> str:
     """Return the text at a path; empty where there is none."""
-    value = at(found, *path)
+    # Nearly all paths are one key: a long stream is mostly this function.
+    value = found.get(step) if not path and isinstance(found, dict) else at(found, step, *path)
     return value if isinstance(value, str) else ""
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 import time
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
@@ -13,7 +12,7 @@ from reeval.errors import UsageError
 from reeval.sandboxes.docker.inside.memory import MemoryWatch
 from reeval.sandboxes.docker.inside.running import RunningProcess
 from reeval.sandboxes.processes.kin import MARK
-from reeval.sandboxes.processes.output import BoundedOutput
+from reeval.sandboxes.processes.whole import command_text, finished
 from reeval.schema.transcript import CommandResult
 
 if TYPE_CHECKING:
@@ -47,24 +46,7 @@ class Commands:
         """Run a command to its end; what it started and left running lives on."""
         began = time.perf_counter()
         running = await self._begun(command, env, stdin)
-        output = BoundedOutput(self._limit)
-        try:
-            while (chunk := await running.read()) is not None:
-                output.add(chunk)
-            code = await running.wait()
-        except BaseException:
-            await running.kill()
-            raise
-        finally:
-            running.close()
-        return CommandResult(
-            command=_text(command),
-            exit_code=code,
-            stdout=output.text(),
-            stderr=running.stderr.text(),
-            duration=round(time.perf_counter() - began, 6),
-            truncated=output.truncated or running.stderr.truncated,
-        )
+        return await finished(running, command, limit=self._limit, began=began)
 
     @asynccontextmanager
     async def start(
@@ -107,13 +89,7 @@ def _check(argv: list[str], command: Command) -> None:
     if not argv:
         raise UsageError("an empty command cannot be run; write a shell string or a list that is not empty")
     if any("\0" in part for part in argv):
-        raise UsageError(f"the command {_text(command)[:200]!r} cannot be run: embedded null byte")
+        raise UsageError(f"the command {command_text(command)[:200]!r} cannot be run: embedded null byte")
     if max(len(part.encode("utf-8", "surrogatepass")) for part in argv) > LONGEST:
-        size = len(_text(command))
+        size = len(command_text(command))
         raise UsageError(f"a command of {size:,} characters is too long for this system; write a file and run that")
-
-
-def _text(command: Command) -> str:
-    """Return a command as valid text: what is no UTF-8 is replaced, as in its output."""
-    text = command if isinstance(command, str) else shlex.join(command)
-    return text.encode("utf-8", "surrogatepass").decode("utf-8", "replace")

@@ -1,0 +1,69 @@
+"""How is a started command followed to its end, and what is kept of it?"""
+
+from __future__ import annotations
+
+import shlex
+import time
+from typing import Protocol
+
+from reeval.authoring import Command
+from reeval.sandboxes.processes.output import BoundedOutput
+from reeval.schema.transcript import CommandResult
+
+__all__ = ["Started", "command_text", "finished"]
+
+
+class Started(Protocol):
+    """A started process, of the host or of a container."""
+
+    @property
+    def stderr(self) -> BoundedOutput:
+        """What it wrote to standard error so far."""
+        ...
+
+    async def read(self) -> bytes | None:
+        """Return what it printed next; None at the end."""
+        ...
+
+    async def wait(self) -> int:
+        """Return its exit code."""
+        ...
+
+    async def kill(self) -> None:
+        """End it with everything it started."""
+        ...
+
+    def close(self) -> None:
+        """Let go of it."""
+        ...
+
+
+async def finished(running: Started, command: Command, *, limit: int, began: float) -> CommandResult:
+    """Read a process to its end and return what came of it; ``limit``: bytes of output that are kept.
+
+    ``began`` is ``time.perf_counter()`` of when it was asked for. Whatever ends this early ends the process too.
+    """
+    output = BoundedOutput(limit)
+    try:
+        while (chunk := await running.read()) is not None:
+            output.add(chunk)
+        code = await running.wait()
+    except BaseException:
+        await running.kill()
+        raise
+    finally:
+        running.close()
+    return CommandResult(
+        command=command_text(command),
+        exit_code=code,
+        stdout=output.text(),
+        stderr=running.stderr.text(),
+        duration=round(time.perf_counter() - began, 6),
+        truncated=output.truncated or running.stderr.truncated,
+    )
+
+
+def command_text(command: Command) -> str:
+    """Return a command as valid text: what is no UTF-8 is replaced, as in its output."""
+    text = command if isinstance(command, str) else shlex.join(command)
+    return text.encode("utf-8", "surrogatepass").decode("utf-8", "replace")
