@@ -132,8 +132,6 @@ class DatabaseKind:
     """A way to run SQL."""
 
     name: str
-    schemes: tuple[str, ...]
-    """Of the URLs that mean it: ``duckdb``, ``sqlite``, ``postgres``, ``postgresql``."""
     open: Callable[[PlannedDatabase, Mapping[str, str]], AbstractAsyncContextManager[Database]]
     """Takes the planned database and the host's variables, which may hold its password; raises ``QueryError`` when it
     cannot be opened. Nothing is started before the first snapshot."""

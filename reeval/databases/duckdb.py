@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Mapping, Sequence
-from contextlib import AbstractAsyncContextManager
+from collections.abc import Generator, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import duckdb
 
-from reeval.backends import Database, DatabaseKind, QueryError
+from reeval.backends import DatabaseKind, QueryError
 from reeval.databases.files import tables_of
 from reeval.databases.schemas import create_tables
 from reeval.databases.statements import EMPTY, refuse_several
@@ -17,7 +17,6 @@ from reeval.databases.worker.engine import Found
 from reeval.databases.worker.gather import SMALL
 from reeval.databases.worker.pool import open_pool
 from reeval.databases.worker.wire import Limits
-from reeval.schema.data.questions import PlannedDatabase
 from reeval.schema.data.results import Column
 
 __all__ = ["KIND", "connect"]
@@ -163,9 +162,5 @@ def _name(text: str) -> str:
     return '"' + text.replace('"', '""') + '"'
 
 
-def _open(planned: PlannedDatabase, environ: Mapping[str, str]) -> AbstractAsyncContextManager[Database]:
-    return open_pool(__name__, planned, environ)
-
-
-KIND = DatabaseKind(name="duckdb", schemes=("duckdb",), open=_open)
+KIND = DatabaseKind(name="duckdb", open=partial(open_pool, __name__))
 """A DuckDB file, or a folder of CSV and Parquet files."""

@@ -6,11 +6,12 @@ once and its refusal remembered.
 
 from __future__ import annotations
 
-from collections.abc import Generator, Mapping, Sequence
-from contextlib import AbstractAsyncContextManager, suppress
+from collections.abc import Generator, Sequence
+from contextlib import suppress
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from reeval.backends import Database, DatabaseKind, QueryError
+from reeval.backends import DatabaseKind, QueryError
 from reeval.databases.postgres_types import column_type, plain_loaders
 from reeval.databases.reach import refuse_reaching_out
 from reeval.databases.schemas import create_tables
@@ -18,7 +19,6 @@ from reeval.databases.statements import read_query
 from reeval.databases.worker.engine import Found
 from reeval.databases.worker.pool import open_pool
 from reeval.databases.worker.wire import Limits
-from reeval.schema.data.questions import PlannedDatabase
 from reeval.schema.data.results import Column
 
 if TYPE_CHECKING:
@@ -169,9 +169,5 @@ def _from(first: Sequence[Any], rest: Generator[Sequence[Any]]) -> Generator[Seq
     yield from rest
 
 
-def _open(planned: PlannedDatabase, environ: Mapping[str, str]) -> AbstractAsyncContextManager[Database]:
-    return open_pool(__name__, planned, environ)
-
-
-KIND = DatabaseKind(name="postgres", schemes=("postgres", "postgresql"), open=_open)
+KIND = DatabaseKind(name="postgres", open=partial(open_pool, __name__))
 """A PostgreSQL server, or another that speaks its protocol."""

@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Generator, Mapping, Sequence
-from contextlib import AbstractAsyncContextManager
+from collections.abc import Generator, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
-from reeval.backends import Database, DatabaseKind, QueryError
+from reeval.backends import DatabaseKind, QueryError
 from reeval.databases.statements import read_query
 from reeval.databases.worker.engine import Found
 from reeval.databases.worker.pool import open_pool
 from reeval.databases.worker.wire import Limits
-from reeval.schema.data.questions import PlannedDatabase
 from reeval.schema.data.results import Column
 
 __all__ = ["KIND", "connect"]
@@ -114,9 +113,5 @@ def _rows(cursor: sqlite3.Cursor) -> Generator[Sequence[tuple[Any, ...]]]:
         yield rows
 
 
-def _open(planned: PlannedDatabase, environ: Mapping[str, str]) -> AbstractAsyncContextManager[Database]:
-    return open_pool(__name__, planned, environ)
-
-
-KIND = DatabaseKind(name="sqlite", schemes=("sqlite", "sqlite3"), open=_open)
+KIND = DatabaseKind(name="sqlite", open=partial(open_pool, __name__))
 """An SQLite file."""

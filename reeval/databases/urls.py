@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
-from urllib.parse import parse_qsl, unquote, urlsplit
+from urllib.parse import unquote, urlsplit
 
 from reeval.databases.kinds import KINDS
 from reeval.errors import ConfigError, did_you_mean
 from reeval.schema.data.questions import PlannedDatabase
 
-__all__ = ["database_secrets", "expanded", "file_path", "masked_url", "plan_database"]
+__all__ = ["database_secrets", "expanded", "masked_url", "plan_database"]
 
 _SCHEMES = {
     "duckdb": "duckdb",
@@ -25,9 +25,11 @@ _SCHEMES = {
 _FILES = ("duckdb", "sqlite")
 _VARIABLE = re.compile(r"\$\{(\w+)\}")
 _SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*):")
-_PASSWORD = re.compile(r"(?P<before>://[^/?#@:]*:)(?P<secret>[^?#]*)(?=@)")
-"""The last ``@`` ends it: people write passwords with that, or a slash, in them."""
+_PASSWORD = re.compile(r"(?P<before>://[^/?#@:]*:)(?P<secret>[^?#]*(?=@)|[^/@]*(?=@))")
+"""The last ``@`` ends it: people write passwords with that, or a slash, in them; or with a ``?`` or ``#``, which
+libpq takes for a part of it too."""
 _SECRET_OPTION = re.compile(r"((?:ssl)?password=)([^&#]*)", re.IGNORECASE)
+_NO_URL = "it is no URL; write 'postgres://user@host:5432/name', in a password %23, %2F and %3F for '#', '/' and '?'"
 _LIKELY = {".duckdb": "duckdb", ".ddb": "duckdb", ".sqlite": "sqlite", ".sqlite3": "sqlite"}
 
 
@@ -38,7 +40,6 @@ def plan_database(
     *,
     place: str = "[data]",
     options: Mapping[str, Any] | None = None,
-    missing: Callable[[str], bool] = lambda path: not Path(path).exists(),
 ) -> PlannedDatabase:
     """Resolve the URL of a config that stands at ``place``; raise ``ConfigError`` with the next step.
 
@@ -52,7 +53,7 @@ def plan_database(
     if kind is None:
         raise ConfigError(f"{known}: {_no_kind(full, scheme and scheme[1])}")
     if kind in _FILES:
-        path = _found(full[len(scheme[0]) :] if scheme else full, root, missing)
+        path = _found(full[len(scheme[0]) :] if scheme else full, root)
         if path is None:
             raise ConfigError(f"{known}: there is no such file or directory; paths start at {str(root)!r}")
         url = f"{kind}:{path}"
@@ -72,11 +73,6 @@ def expanded(url: str, environ: Mapping[str, str], place: str) -> str:
     return _VARIABLE.sub(value, url)
 
 
-def file_path(planned: PlannedDatabase) -> Path:
-    """Return the file or directory of a planned database of files."""
-    return Path(planned.url.partition(":")[2])
-
-
 def masked_url(url: str) -> str:
     """Return the URL without passwords."""
     return _SECRET_OPTION.sub(r"\1***", _PASSWORD.sub(_shown, url))
@@ -87,10 +83,9 @@ def database_secrets(planned: PlannedDatabase, environ: Mapping[str, str]) -> tu
     if planned.kind in _FILES:
         return ()
     url = _VARIABLE.sub(lambda found: environ.get(found[1], ""), planned.url)
-    raw = [found["secret"] for found in _PASSWORD.finditer(url)]
-    options = [value for name, value in parse_qsl(urlsplit(url).query) if name.lower() in {"password", "sslpassword"}]
-    inherited = environ.get("PGPASSWORD", "")
-    values = [*raw, *(unquote(one) for one in raw), *options, inherited]
+    written = [found["secret"] for found in _PASSWORD.finditer(url)]
+    written += [found[2] for found in _SECRET_OPTION.finditer(url)]
+    values = [*(form for one in written for form in (one, unquote(one))), environ.get("PGPASSWORD", "")]
     return tuple(dict.fromkeys(value for value in values if value and value != "***"))
 
 
@@ -106,7 +101,7 @@ def _no_kind(url: str, scheme: str | None) -> str:
     return f"it has no scheme; write {f'{kind}:{url}'!r}, or 'postgres://user@host/name'"
 
 
-def _found(rest: str, root: Path, missing: Callable[[str], bool]) -> Path | None:
+def _found(rest: str, root: Path) -> Path | None:
     """Return the path that is there: ``duckdb:a/b``, ``duckdb://a/b``, ``duckdb:/a/b``, ``duckdb:///a/b``.
 
     Three slashes mean a relative path to some programs and an absolute one to others: what is there decides.
@@ -118,7 +113,7 @@ def _found(rest: str, root: Path, missing: Callable[[str], bool]) -> Path | None
     if rest.startswith("///"):
         candidates = [plain.lstrip("/"), f"/{plain.lstrip('/')}"]
     paths = [root / Path(one).expanduser() for one in candidates]
-    return next((path.resolve() for path in paths if not missing(str(path))), None)
+    return next((path.resolve() for path in paths if path.exists()), None)
 
 
 def _check_server(url: str, place: str) -> None:
@@ -129,7 +124,7 @@ def _check_server(url: str, place: str) -> None:
     try:
         parts = urlsplit(url)
         port = parts.port
-    except ValueError as error:
-        raise ConfigError(f"{place}: it is no URL ({error}); write 'postgres://user@host:5432/name'") from None
+    except ValueError:  # its words quote the URL, in parts that nothing masks
+        raise ConfigError(f"{place}: {_NO_URL}") from None
     if not url.partition(":")[2].startswith("//") or port == 0:
-        raise ConfigError(f"{place}: it is no URL; write 'postgres://user@host:5432/name'")
+        raise ConfigError(f"{place}: {_NO_URL}")

@@ -55,7 +55,7 @@ def test_variables_are_filled_in_but_a_servers_url_is_kept_without_its_password(
         ("data/shop.sqlite", "it has no scheme; write 'sqlite:data/shop.sqlite', or 'postgres://user@host/name'"),
         ("", "it has no scheme; write 'duckdb:'"),
         ("postgres:host", "it is no URL; write 'postgres://user@host:5432/name'"),
-        ("postgres://h:99999/d", "it is no URL (Port out of range 0-65535)"),
+        ("postgres://h:99999/d", "it is no URL; write 'postgres://user@host:5432/name'"),
         ("postgres://u:${NOT_THERE}@h/d", "the variable NOT_THERE is not set; set it (also in .env)"),
     ],
 )
@@ -70,6 +70,9 @@ def test_what_cannot_be_a_database_is_told_with_the_next_step(root: Path, url: s
     [
         ("postgres://u:p@ss/w@h/d", "postgres://u:***@h/d"),
         ("postgres://u:p@ss@h/d", "postgres://u:***@h/d"),
+        ("postgres://u:p#ss@h/d", "postgres://u:***@h/d"),
+        ("postgres://u:p?ss@h/d?mail=a@b", "postgres://u:***@h/d?mail=a@b"),
+        ("postgres://h:5432/d?mail=a@b", "postgres://h:5432/d?mail=a@b"),
         ("postgres://u:pw@h:5432/d?mail=a@b", "postgres://u:***@h:5432/d?mail=a@b"),
         ("postgres://u@h/d?password=pw&sslmode=require", "postgres://u@h/d?password=***&sslmode=require"),
         ("postgres://u:${PG}@h/d", "postgres://u:${PG}@h/d"),
@@ -81,13 +84,19 @@ def test_passwords_are_not_shown(url: str, shown: str) -> None:
     assert masked_url(url) == shown
 
 
-def test_an_error_about_a_url_does_not_show_its_password(root: Path) -> None:
+@pytest.mark.parametrize(
+    "url",
+    ["mysql://u:hunter22@h/d", "postgres://u:hunter22#x@h/d", "postgres://u:hunter22?x@h/d", "postgres://u:${PG}@h/d"],
+)
+def test_an_error_about_a_url_does_not_show_its_password(root: Path, url: str) -> None:
     with pytest.raises(ConfigError) as caught:
-        plan_database("mysql://u:hunter22@h/d", root, {})
+        plan_database(url, root, {"PG": "hunter22#x"})
     assert "hunter22" not in str(caught.value)
 
 
 def test_every_form_of_a_password_is_a_secret() -> None:
     planned = PlannedDatabase(kind="postgres", url="postgres://u:a%20b@h/d?sslpassword=cert")
     assert database_secrets(planned, {"PGPASSWORD": "inherited"}) == ("a%20b", "a b", "cert", "inherited")
+    hashed = PlannedDatabase(kind="postgres", url="postgres://u:a#b@h/d?password=a%20b")
+    assert database_secrets(hashed, {}) == ("a#b", "a%20b", "a b")
     assert database_secrets(PlannedDatabase(kind="duckdb", url="duckdb:/x"), {"PGPASSWORD": "inherited"}) == ()

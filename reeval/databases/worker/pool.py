@@ -103,22 +103,17 @@ class _Pool:
                 self._idle.append(worker)
 
     async def _answering(self, first: Request, late: str) -> tuple[WorkerProcess, Any]:
-        while self._idle:
-            worker = self._idle.pop()
+        while True:
+            is_new = not self._idle
+            worker = await self._started() if is_new else self._idle.pop()
             try:
                 return worker, await worker.ask(first, _OPENING, late)
             except QueryError:
                 if worker.is_alive:
                     self._idle.append(worker)
+                if worker.is_alive or is_new:
                     raise
                 # Its connection ended while nobody used it; the next one, or a new one, tells whether the server did.
-        worker = await self._started()
-        try:
-            return worker, await worker.ask(first, _OPENING, late)
-        except QueryError:
-            if worker.is_alive:
-                self._idle.append(worker)
-            raise
 
     async def _started(self) -> WorkerProcess:
         worker = await WorkerProcess.start(self._environ, self._masker)

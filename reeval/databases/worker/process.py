@@ -57,15 +57,13 @@ class WorkerProcess:
         ``late`` is what to say when there was no reply in time.
         """
         reply: Reply | None = None
-        asked = False
         try:
-            with anyio.move_on_after(seconds):
+            with anyio.move_on_after(seconds) as waiting:
                 reply = await self._reply(message)
-                asked = True
         except BaseException:
             await self._drop()
             raise
-        if not asked:
+        if waiting.cancelled_caught:
             await self._drop()
             raise QueryError(late)
         if reply is None:

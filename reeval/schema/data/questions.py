@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import dataclass
 
 __all__ = ["AUTO_SPACE", "DEFAULT_MAX_ROWS", "DEFAULT_STATEMENT_TIMEOUT", "DataQuestion", "PlannedDatabase"]
 
@@ -46,4 +45,3 @@ class PlannedDatabase:
     max_rows: int = DEFAULT_MAX_ROWS
     target: str = "dev"
     """``dev``, ``staging``, ``prod``: a word for people, shown with the run."""
-    options: dict[str, Any] = field(default_factory=dict)

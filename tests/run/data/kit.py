@@ -141,7 +141,7 @@ class DataStage:
         kinds = {
             name: _with_schema(kind) if self.needs_schema else kind for name, kind in tools.catalog.harnesses.items()
         }
-        known = DatabaseKind(name="duckdb", schemes=("duckdb",), open=self.database.open)
+        known = DatabaseKind(name="duckdb", open=self.database.open)
         catalog = type(tools.catalog)(
             harnesses=kinds, sandboxes=tools.catalog.sandboxes, models=tools.catalog.models, databases={"duckdb": known}
         )
