@@ -14,7 +14,7 @@ Found = tuple[EvalRecord, AttemptEntry]
 
 
 def find_attempt(record: RunRecord, text: str) -> Found:
-    """Return the attempt of a run that ``EVAL@ATTEMPT`` names.
+    """Return the attempt of a run that ``EVAL@ATTEMPT`` names, with blanks around the ``@`` or without.
 
     Either side may be an exact id, its end, or any part of it; the closest reading counts, and without ``@`` the
     text may name either side. Raises ``SelectionError`` with the candidates when it is none or several.
@@ -33,7 +33,7 @@ def find_attempt(record: RunRecord, text: str) -> Found:
 
 def _readings(record: RunRecord, text: str) -> Iterator[tuple[Found, int]]:
     """Yield every attempt that fits, with how far its ids are from what was typed."""
-    eval_part, at, attempt_part = text.rpartition("@")
+    eval_part, at, attempt_part = (part.strip() for part in text.rpartition("@"))
     for planned in record.evals:
         whole = _eval_distance(planned, text)
         left = _eval_distance(planned, eval_part) if at else None
@@ -75,6 +75,6 @@ def _none(record: RunRecord, text: str) -> str:
     from difflib import get_close_matches
 
     ids = [planned.id for planned in record.evals if planned.attempts][:1000]
-    near = get_close_matches(text.rpartition("@")[0] or text, ids, n=3, cutoff=0.4) or ids[:3]
+    near = get_close_matches(text.rpartition("@")[0].strip() or text, ids, n=3, cutoff=0.4) or ids[:3]
     there = f"; its evals: {', '.join(near)}{', …' if len(ids) > len(near) else ''}" if ids else "; it has no attempts"
     return f"{text!r} is no attempt of run {record.run_id}{there}; --run RUN looks in another run (`reeval runs`)"

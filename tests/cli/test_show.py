@@ -63,6 +63,8 @@ def test_a_run_that_goes_on_says_so(root: Path) -> None:
         "evals/greet.eval.py::greets by name@terse/-/fake#2",
         "greets by name@#2",
         "evals/greet.eval.py › greets by name@terse/-/fake#2",
+        "evals/greet.eval.py › greets by name @ terse/-/fake#2",
+        "greets by name @ terse/-/fake#2",
         "greet@#2",
         "@terse/-/fake#2",
         "terse/-/fake#2",
