@@ -16,12 +16,10 @@ class KindsByModule(Mapping[str, Kind]):
 
     def __init__(self, modules: Mapping[str, str]) -> None:
         self._modules = modules
-        self._loaded: dict[str, Kind] = {}
 
     def __getitem__(self, name: str) -> Kind:
-        if name not in self._loaded:
-            self._loaded[name] = import_module(self._modules[name]).KIND
-        return self._loaded[name]
+        kind: Kind = import_module(self._modules[name]).KIND
+        return kind
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._modules)

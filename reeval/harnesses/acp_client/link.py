@@ -38,9 +38,8 @@ class RefusedError(Exception):
 class Link:
     """A process that speaks the protocol."""
 
-    def __init__(self, process: Process, transport: ProcessTransport, connection: Connection, owner: str) -> None:
+    def __init__(self, process: Process, connection: Connection, owner: str) -> None:
         self._process = process
-        self._transport = transport
         self._connection = connection
         self._owner = owner
 
@@ -85,7 +84,6 @@ async def linked(
 ) -> AsyncIterator[Link]:
     """Speak to a process until the block ends; ``updated`` takes session updates, ``odd`` what cannot be read."""
     connection_class = await to_thread.run_sync(_connection_class)
-    transport = ProcessTransport(process, odd)
 
     async def handle(method: str, params: Any, is_notification: bool) -> Any:
         if not is_notification:
@@ -94,9 +92,9 @@ async def linked(
             updated(at(params, "update"))
         return None
 
-    connection = connection_class(handle, transport)
+    connection = connection_class(handle, ProcessTransport(process, odd))
     try:
-        yield Link(process, transport, connection, owner)
+        yield Link(process, connection, owner)
     finally:
         with anyio.CancelScope(shield=True):
             await connection.close()

@@ -91,10 +91,10 @@ class Updates:
                 yield from self._spoken()
                 self._thought.add(joined(at(update, "content")))
             case "tool_call" | "tool_call_update":
-                yield from self.flushed()
-                yield from self.call(update)
+                yield from self._flushed()
+                yield from self._told(update)
 
-    def call(self, told: Any) -> Iterator[StreamEvent]:
+    def _told(self, told: Any) -> Iterator[StreamEvent]:
         """Take what is told of a call, in an update or in a request for permission; yield it at its end."""
         id = text_at(told, "toolCallId")
         begun = self._begun.get(id)
@@ -107,14 +107,14 @@ class Updates:
             del self._begun[id]
             yield from self._ended(begun)
 
-    def flushed(self) -> Iterator[StreamEvent]:
+    def _flushed(self) -> Iterator[StreamEvent]:
         """Yield what was said or thought since the last event."""
         yield from self._mused()
         yield from self._spoken()
 
     def rest(self) -> Iterator[StreamEvent]:
         """Yield what is left at the end of a turn: text, and calls whose end was never told."""
-        yield from self.flushed()
+        yield from self._flushed()
         begun, self._begun = self._begun, {}
         for one in begun.values():
             yield msgspec.structs.replace(self._shown(one), ok=None)

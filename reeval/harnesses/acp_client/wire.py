@@ -27,8 +27,6 @@ class ProcessTransport:
         self._odd = odd
         self._messages = self._read()
         self._sending = anyio.Lock()
-        self.ended = anyio.Event()
-        """The process says no more."""
 
     async def send(self, message: dict[str, Any]) -> None:
         """Write one message; ``ConnectionError`` when nobody reads it."""
@@ -47,16 +45,13 @@ class ProcessTransport:
 
     async def _read(self) -> AsyncIterator[dict[str, Any]]:
         lines = Lines(LINE_LIMIT)
-        try:
-            async for chunk in self._process.stdout():
-                for line in lines.feed(chunk):
-                    if (message := self._message(line)) is not None:
-                        yield message
-                if lines.dropped:
-                    self._odd(f"{lines.dropped} messages of more than {LINE_LIMIT} bytes were left out")
-                    lines.dropped = 0
-        finally:
-            self.ended.set()
+        async for chunk in self._process.stdout():
+            for line in lines.feed(chunk):
+                if (message := self._message(line)) is not None:
+                    yield message
+            if lines.dropped:
+                self._odd(f"{lines.dropped} messages of more than {LINE_LIMIT} bytes were left out")
+                lines.dropped = 0
 
     def _message(self, line: bytes) -> dict[str, Any] | None:
         if not line.strip():
