@@ -13,7 +13,16 @@ from reeval.harnesses.agents.agent import Agent, AgentFile, Call, Invocation
 from reeval.harnesses.agents.kind import agent_kind
 from reeval.harnesses.agents.programs.package import Package
 from reeval.harnesses.agents.streams.failures import failure, provider_failure
-from reeval.harnesses.agents.streams.reading import JsonTranslator, amount, at, joined, listed, relative, text_at
+from reeval.harnesses.agents.streams.reading import (
+    JsonTranslator,
+    amount,
+    at,
+    cost_at,
+    joined,
+    listed,
+    relative,
+    text_at,
+)
 from reeval.harnesses.agents.streams.totals import RunningTotal
 from reeval.harnesses.layouts import LAYOUTS
 from reeval.harnesses.program.stream import Done, Message, Retry, Served, StreamEvent, Used
@@ -161,7 +170,7 @@ class Translator(JsonTranslator):
             cache_read=_sum(models, "cacheReadInputTokens"),
             cache_write=_sum(models, "cacheCreationInputTokens"),
             reasoning=_sum(models, "thinkingTokens"),
-            cost=_cost(found.get("total_cost_usd")),
+            cost=cost_at(found, "total_cost_usd"),
         )
         return self._total.used(total)
 
@@ -178,10 +187,6 @@ def _of_turn(usage: Any) -> Used:
 def _sum(models: list[dict[str, Any]], key: str) -> int | None:
     amounts = [amount(model, key) for model in models]
     return None if None in amounts else sum(one for one in amounts if one is not None)
-
-
-def _cost(value: Any) -> float | None:
-    return float(value) if isinstance(value, int | float) and not isinstance(value, bool) and value >= 0 else None
 
 
 def _exit_code(output: str, detail: Any, *, failed: bool) -> int | None:

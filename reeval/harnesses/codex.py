@@ -13,7 +13,16 @@ from reeval.harnesses.agents.kind import agent_kind
 from reeval.harnesses.agents.programs.package import Package
 from reeval.harnesses.agents.streams.calls import mcp_name
 from reeval.harnesses.agents.streams.failures import failure, provider_failure
-from reeval.harnesses.agents.streams.reading import JsonTranslator, amount, at, joined, listed, relative, text_at
+from reeval.harnesses.agents.streams.reading import (
+    JsonTranslator,
+    amount,
+    at,
+    exit_code_at,
+    joined,
+    listed,
+    relative,
+    text_at,
+)
 from reeval.harnesses.agents.streams.totals import RunningTotal
 from reeval.harnesses.layouts import LAYOUTS
 from reeval.harnesses.program.stream import Done, Message, Retry, StreamEvent, Used
@@ -143,8 +152,7 @@ class Translator(JsonTranslator):
             case "reasoning":
                 yield Reasoning(text=text_at(item, "text"))
             case "command_execution":
-                code = at(item, "exit_code")
-                code = code if isinstance(code, int) else None
+                code = exit_code_at(item, "exit_code")
                 yield self.calls.end(id, text_at(item, "aggregated_output"), ok=ok, exit_code=code)
             case "file_change":
                 yield self.calls.end(id, "", ok=ok)

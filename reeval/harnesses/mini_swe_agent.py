@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from typing import Any
 
@@ -13,7 +12,7 @@ from reeval.harnesses.agents.endpoints import HOSTS, KEYS
 from reeval.harnesses.agents.kind import agent_kind
 from reeval.harnesses.agents.programs.package import Package
 from reeval.harnesses.agents.streams.failures import failure
-from reeval.harnesses.agents.streams.reading import JsonTranslator, amount, at, cost_at, listed, text_at
+from reeval.harnesses.agents.streams.reading import JsonTranslator, amount, at, cost_at, exit_code_at, listed, text_at
 from reeval.harnesses.program.stream import Done, Message, Retry, Served, StreamEvent, Used
 from reeval.schema.environment import Layout
 from reeval.schema.transcript import Channel, Reasoning
@@ -85,8 +84,8 @@ class Translator(JsonTranslator):
             else:
                 self.calls.begin(id, "shell", "bash", {"command": command})
         if found.get("role") == "tool" and text_at(found, "tool_call_id") not in self._submissions:
-            code = at(extra, "returncode")
-            ran = isinstance(code, int) and not text_at(extra, "exception_info")
+            code = exit_code_at(extra, "returncode")
+            ran = code is not None and not text_at(extra, "exception_info")
             output = text_at(extra, "raw_output") or text_at(extra, "exception_info")
             call = self.calls.end(
                 text_at(found, "tool_call_id"), output, ok=ran and not code, exit_code=code if ran else None
@@ -127,14 +126,8 @@ class Translator(JsonTranslator):
                 messages = []
             for message in messages:
                 if isinstance(message, dict):
-                    yield from self._read(message)
+                    yield from self.read(message)
         yield from super().end(ending)
-
-    def _read(self, message: dict[str, Any]) -> Iterator[StreamEvent | str]:
-        try:
-            yield from self.event(message)
-        except (AttributeError, KeyError, IndexError, TypeError, ValueError) as error:
-            yield f"unusable message ({type(error).__name__}): {json.dumps(message)[:1000]}"
 
 
 def _used(extra: Any) -> Iterator[StreamEvent]:

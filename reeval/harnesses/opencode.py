@@ -20,7 +20,7 @@ from reeval.harnesses.agents.kind import agent_kind
 from reeval.harnesses.agents.programs.package import Package
 from reeval.harnesses.agents.streams.calls import mcp_tool
 from reeval.harnesses.agents.streams.failures import failure
-from reeval.harnesses.agents.streams.reading import JsonTranslator, amount, at, cost_at, relative, text_at
+from reeval.harnesses.agents.streams.reading import JsonTranslator, amount, at, cost_at, exit_code_at, relative, text_at
 from reeval.harnesses.layouts import LAYOUTS
 from reeval.harnesses.program.stream import Done, Failed, Message, StreamEvent, Used
 from reeval.schema.environment import McpServer
@@ -138,14 +138,13 @@ class Translator(JsonTranslator):
         if native == "invalid":  # A tool that is not there, or that was called in a wrong way.
             native, done = text_at(given, "tool") or native, False
         name = _TOOLS.get(native) or mcp_tool(native, "", self.servers) or native
-        code, output = at(state, "metadata", "exit"), text_at(state, "output") or text_at(state, "error")
-        code = code if name == "shell" and isinstance(code, int) else None
+        code = exit_code_at(state, "metadata", "exit") if name == "shell" else None
         begun, ended = amount(state, "time", "start"), amount(state, "time", "end")
         yield ToolCall(
             name=name,
             native=native if native != name else None,
             input=given,
-            output=output,
+            output=text_at(state, "output") or text_at(state, "error"),
             ok=done and not code,
             exit_code=code,
             duration=max(ended - begun, 0) / 1000 if begun is not None and ended is not None else None,

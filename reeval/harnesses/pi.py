@@ -27,6 +27,7 @@ from reeval.harnesses.agents.streams.reading import (
     amount,
     at,
     cost_at,
+    exit_code_at,
     joined,
     listed,
     relative,
@@ -192,8 +193,7 @@ class Translator(JsonTranslator):
 
 
 def _exit_code(result: Any, output: str, *, ok: bool) -> int | None:
-    told = at(result, "structuredContent", "exit_code")
-    if isinstance(told, int):
+    if (told := exit_code_at(result, "structuredContent", "exit_code")) is not None:
         return told
     said = _EXIT_CODE.findall(output[-200:])
     return int(said[-1]) if said and not ok else (0 if ok else None)

@@ -119,6 +119,7 @@ def test_a_turn_says_what_the_program_never_reports() -> None:
         (b'{"type": "message"}', "unusable message event (Object missing required field `text`)"),
         (b'{"type": "edit", "path": "a", "kind": "move"}', "unusable edit event (Invalid enum value 'move'"),
         (b'{"type": "usage", "input": -1}', "unusable usage event (input is -1, which is no amount"),
+        (b'{"type": "usage", "input": 1%s}' % (b"0" * 400), "unusable usage event (input is 1000"),
         (b"[" * 5000, "not JSON: [[["),
         (b"\xff\xfe{", "not JSON: \ufffd\ufffd{"),
     ],

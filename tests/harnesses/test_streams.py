@@ -6,8 +6,10 @@ import json
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 
+from reeval.harnesses.program.stream import StreamEvent
 from tests.harnesses.streams.record import PLACE, SCENARIOS, WORKSPACE, agent_of, came_to, ending_of
 
 RECORDED = sorted(PLACE.glob("*/*.json"))
@@ -83,7 +85,7 @@ def test_lines_that_are_not_json_are_notes(path: Path) -> None:
     assert without_notes(replayed(path, damaged)) == without_notes(expected(path))
 
 
-WRONG = [None, 3, "x", [], {}, [None, 3, "x", {}], {"type": 3}, {"message": "x", "content": 3}]
+WRONG = [None, 3, True, 10**400, "x", [], {}, [None, 3, "x", {}], {"type": 3}, {"message": "x", "content": 3}]
 
 
 @pytest.mark.parametrize("agent", sorted({path.parent.name for path in RECORDED}))
@@ -96,8 +98,12 @@ def test_a_value_of_any_type_anywhere_never_fails(agent: str, scenario: str) -> 
         for twisted in twists(found):
             translator.begin()
             for event in translator.line(json.dumps(twisted).encode()):
-                assert event is not None
+                assert event == written_and_read(event)
     list(translator.end(ending_of({"exit_code": 1, "stderr": "", "result": '{"messages": [3]}'})))
+
+
+def written_and_read(event: StreamEvent | str) -> Any:
+    return msgspec.json.decode(msgspec.json.encode(event), type=StreamEvent | str)
 
 
 def twists(value: Any) -> Any:

@@ -10,7 +10,7 @@ from typing import Any, Literal
 import msgspec
 
 from reeval.harnesses.agents.streams.calls import mcp_tool
-from reeval.harnesses.agents.streams.reading import at, joined, listed, relative, text_at
+from reeval.harnesses.agents.streams.reading import at, exit_code_at, joined, listed, relative, text_at
 from reeval.harnesses.agents.streams.said import Said
 from reeval.harnesses.bounds import OUTPUT_LIMIT, cut
 from reeval.harnesses.program.stream import Message, StreamEvent
@@ -53,8 +53,7 @@ class _Begun(msgspec.Struct):
         if output or (self.status in _OVER and at(told, "content") is not None):
             self.output = cut(output, OUTPUT_LIMIT)
         for path in _CODES:
-            code = at(told, "rawOutput", *path)
-            if isinstance(code, int) and not isinstance(code, bool):
+            if (code := exit_code_at(told, "rawOutput", *path)) is not None:
                 self.exit_code = code
         self._add_edits(told)
 

@@ -6,12 +6,12 @@ are left out, with a note. ``reasoning``, ``tool``, ``edit``, ``search`` and ``f
 
 from __future__ import annotations
 
-import math
 import re
 from typing import Any, Literal
 
 import msgspec
 
+from reeval.harnesses.bounds import NUMBER_LIMIT
 from reeval.schema.transcript import FileEdit, Reasoning, ToolCall, WebFetch, WebSearch
 
 __all__ = [
@@ -52,7 +52,7 @@ class Used(msgspec.Struct, frozen=True, kw_only=True, tag="usage"):
         """Refuse what cannot be an amount."""
         for name in self.__struct_fields__:
             value = getattr(self, name)
-            if value is not None and not (math.isfinite(value) and value >= 0):
+            if value is not None and not 0 <= value <= NUMBER_LIMIT:
                 raise ValueError(f"{name} is {value!r}, which is no amount")
 
 

@@ -7,11 +7,14 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
+import msgspec
+
 from reeval.harnesses.agents.agent import Ending
 from reeval.harnesses.agents.streams.calls import Calls
+from reeval.harnesses.bounds import NUMBER_LIMIT
 from reeval.harnesses.program.stream import StreamEvent, decode_line
 
-__all__ = ["JsonTranslator", "amount", "at", "cost_at", "joined", "listed", "relative", "text_at"]
+__all__ = ["JsonTranslator", "amount", "at", "cost_at", "exit_code_at", "joined", "listed", "relative", "text_at"]
 
 _SHOWN = 1000
 """Bytes of an odd line that are looked at for a note."""
@@ -41,12 +44,17 @@ class JsonTranslator(ABC):
         found = decode_line(line)
         if not isinstance(found, dict):
             return (f"no JSON object: {_start(line)}",) if line.strip() else ()
+        return self.read(found)
+
+    def read(self, found: dict[str, Any]) -> list[StreamEvent | str]:
+        """Return the events of one object, with a note where it is not what ``event`` takes it for."""
         events: list[StreamEvent | str] = []
         try:
             # What came before an odd value stays.
             events.extend(self.event(found))
-        except (AttributeError, KeyError, IndexError, TypeError, ValueError) as error:
-            events.append(f"unusable {found.get('type')} event ({type(error).__name__}): {_start(line)}")
+        except (AttributeError, KeyError, IndexError, OverflowError, TypeError, ValueError) as error:
+            shown = _start(msgspec.json.encode(found))
+            events.append(f"unusable {found.get('type')} event ({type(error).__name__}): {shown}")
         return events
 
     def end(self, ending: Ending) -> Iterator[StreamEvent | str]:  # noqa: ARG002 - for those that override it
@@ -74,15 +82,21 @@ def text_at(found: Any, step: str | int, *path: str | int) -> str:
 
 
 def amount(found: Any, *path: str | int) -> int | None:
-    """Return the whole number from 0 at a path; None where there is none."""
+    """Return the whole number from 0 at a path; None where there is none, or one that is no amount of anything."""
     value = at(found, *path)
-    return value if isinstance(value, int) and not isinstance(value, bool) and value >= 0 else None
+    return value if isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= NUMBER_LIMIT else None
 
 
 def cost_at(found: Any, *path: str | int) -> float | None:
     """Return the number from 0 at a path, such as US dollars; None where there is none."""
     value = at(found, *path)
     return float(value) if isinstance(value, int | float) and not isinstance(value, bool) and value >= 0 else None
+
+
+def exit_code_at(found: Any, *path: str | int) -> int | None:
+    """Return the exit code at a path; None where there is none. It may be negative: minus the number of a signal."""
+    value = at(found, *path)
+    return value if isinstance(value, int) and not isinstance(value, bool) and abs(value) <= NUMBER_LIMIT else None
 
 
 def listed(found: Any, *path: str | int) -> list[Any]:
