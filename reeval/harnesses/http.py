@@ -10,12 +10,12 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
-from urllib.parse import urlsplit
 
 import anyio
 import msgspec
 
 from reeval.errors import InfrastructureError, Phase
+from reeval.harnesses.addresses import is_address
 from reeval.harnesses.options import typed_options
 from reeval.harnesses.program.answers import EventAnswer
 from reeval.harnesses.remote.answers import Body, body_for
@@ -60,7 +60,7 @@ class HttpAgentOptions:
 
     def __post_init__(self) -> None:
         """Refuse what cannot be called."""
-        if not _is_address(self.url):
+        if not is_address(self.url):
             raise ValueError(f"a url such as 'http://localhost:8000/ask', not {self.url!r}")
         if not 0 <= self.retries <= 10:
             raise ValueError(f"retries from 0 to 10, not {self.retries!r}")
@@ -102,7 +102,7 @@ class _Session:
         import httpx2
 
         options = self._harness.options
-        self._headers = {name: _filled(value, self._room.env, name) for name, value in options.headers.items()}
+        self._headers = {name: _header(name, value, self._room.env) for name, value in options.headers.items()}
         self._client = httpx2.AsyncClient(
             verify=_certificates(),
             timeout=httpx2.Timeout(None, connect=options.connect_timeout),
@@ -199,6 +199,15 @@ def _broken(what: str, error: Exception, step: str) -> InfrastructureError:
     return InfrastructureError(Phase.HARNESS, f"the agent {what} ({quoted(why)}); {step}")
 
 
+def _header(name: str, value: str, env: Mapping[str, str]) -> str:
+    """Return a header's value, which no error may quote."""
+    filled = _filled(value, env, name)
+    if not f"{name}{filled}".isascii() or not filled.isprintable():
+        step = "correct it, or set the variable that it names again"
+        raise InfrastructureError(Phase.HARNESS, f"the header {name!r} holds characters that no header has; {step}")
+    return filled
+
+
 def _filled(value: str, env: Mapping[str, str], header: str) -> str:
     def variable(found: re.Match[str]) -> str:
         if found[1] not in env:
@@ -221,16 +230,6 @@ def _certificates() -> Any:
     import httpx2
 
     return httpx2.create_ssl_context()
-
-
-def _is_address(url: str) -> bool:
-    try:
-        parts = urlsplit(url)
-        port = parts.port
-    except ValueError:
-        return False
-    plain = url.isascii() and url.isprintable() and not parts.fragment
-    return plain and parts.scheme in {"http", "https"} and bool(parts.hostname) and port != 0
 
 
 def _unreported(options: Mapping[str, Any]) -> frozenset[Channel]:

@@ -145,6 +145,16 @@ async def test_a_header_without_its_variable_says_where_it_goes(room: PlainRoom)
     assert "the header 'X-Key' names KEY, which is no variable of the agent; give it in env" in failure.reason
 
 
+@pytest.mark.parametrize("value", ["schlüssel", "s3cret\n", "a\0b", "\udcff"])
+async def test_a_header_that_cannot_be_sent_is_not_quoted(tmp_path: Path, value: str) -> None:
+    room = PlainRoom(tmp_path, env={"KEY": value})
+    failure = await trouble(room, answer(), headers={"X-Key": "Bearer ${KEY}"})
+    assert failure.phase is Phase.HARNESS
+    assert failure.reason == (
+        "the header 'X-Key' holds characters that no header has; correct it, or set the variable that it names again"
+    )
+
+
 WAIT = "retry-after: 0"
 
 TROUBLE = [

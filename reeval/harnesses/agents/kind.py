@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlsplit
 
+from reeval.harnesses.addresses import host_of
 from reeval.harnesses.agents.agent import Agent
 from reeval.harnesses.agents.login import login_problem
 from reeval.harnesses.agents.options import AgentOptions
@@ -54,7 +54,7 @@ def hosts_of(agent: Agent, options: AgentOptions, env: Mapping[str, str]) -> tup
     known: dict[str, Any] = {**env, **options.env}
     urls = [options.base_url] if options.base_url else [known[name] for name in agent.base_urls if known.get(name)]
     # With its port where it has one: it is that server which is meant, in a private network too.
-    named = tuple(host for url in urls if (host := urlsplit(url).netloc.rpartition("@")[2]))
+    named = tuple(host for url in urls if (host := host_of(url)))
     return named or agent.hosts
 
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 
+from reeval.harnesses.addresses import is_address
+
 __all__ = ["AgentOptions"]
 
 _VERSION = re.compile(r"\d[0-9A-Za-z.+-]*\Z")
@@ -39,8 +41,8 @@ class AgentOptions:
             raise ValueError(f"a turn_timeout of more than 0 seconds, not {self.turn_timeout!r}")
         if not 0 <= self.retries <= 100:
             raise ValueError(f"retries from 0 to 100, not {self.retries!r}")
-        if self.base_url is not None and not re.match(r"https?://[^/\s]", self.base_url):
-            raise ValueError(f"a base_url that starts with http:// or https://, not {self.base_url!r}")
+        if self.base_url is not None and not is_address(self.base_url):
+            raise ValueError(f"a base_url such as 'http://localhost:8000/v1', not {self.base_url!r}")
         if self.version is not None and not _VERSION.match(self.version):
             raise ValueError(f'an exact version, such as "1.2.3", not {self.version!r}')
         if self.install and self.program is not None:

@@ -23,7 +23,9 @@ from reeval.schema.environment import McpServer
     [
         ({"turn_timeout": 0.0}, "a turn_timeout of more than 0 seconds, not 0.0"),
         ({"retries": -1}, "retries from 0 to 100, not -1"),
-        ({"base_url": "localhost:8080"}, "a base_url that starts with http:// or https://, not 'localhost:8080'"),
+        ({"base_url": "localhost:8080"}, "a base_url such as 'http://localhost:8000/v1', not 'localhost:8080'"),
+        ({"base_url": "http://[::1"}, "a base_url such as 'http://localhost:8000/v1', not 'http://[::1'"),
+        ({"base_url": "http://?x"}, "a base_url such as"),
         ({"version": "latest"}, "an exact version, such as \"1.2.3\", not 'latest'"),
         ({"version": "1; rm -rf"}, "an exact version"),
         ({"install": True, "program": "/usr/bin/codex"}, "either install = true or a program that is there, not both"),
@@ -41,6 +43,7 @@ def test_options_that_cannot_be_used_are_told(options: dict[str, Any], words: st
         ({}, {}, ("api.anthropic.com",)),
         ({"base_url": "https://models.example.com/v1"}, {}, ("models.example.com",)),
         ({}, {"ANTHROPIC_BASE_URL": "http://me:pw@gate:8080"}, ("gate:8080",)),
+        ({}, {"ANTHROPIC_BASE_URL": "http://[::1"}, ("api.anthropic.com",)),
         ({"env": {"ANTHROPIC_BASE_URL": "http://own"}}, {"ANTHROPIC_BASE_URL": "http://gate:8080"}, ("own",)),
     ],
 )
