@@ -23,8 +23,8 @@ from reeval.report.data.attempt import query_lines
 from reeval.report.data.summary import data_summary
 from reeval.report.screen.blocks import reading, status
 from reeval.report.screen.ending import next_commands, silent_text
-from reeval.report.screen.evidence import RunReader, attempt_key, data_of, failing_of
-from reeval.report.screen.failures import Page, failure_lines
+from reeval.report.screen.evidence import RunReader, data_of, failing_of
+from reeval.report.screen.failures import Alike, Page, alike, failure_lines
 from reeval.report.screen.numbers import count, dollars, moment, number, seconds
 from reeval.report.screen.points import lost_points
 from reeval.report.text import escape
@@ -291,18 +291,10 @@ def _question(planned: EvalRecord, question: QuestionRecord) -> _Question:
 
 
 @dataclass(frozen=True)
-class _Failure:
-    key: str
-    text: str
-    same: list[str]
-    """Further attempts of the eval that failed the very same way."""
-
-
-@dataclass(frozen=True)
 class _Section:
     title: str
     query: str
-    failures: list[_Failure]
+    failures: list[Alike]
     more: int
 
 
@@ -312,26 +304,16 @@ def _sections(record: RunRecord, failures: Sequence[AttemptRecord], reader: RunR
     page = Page(reader=reader)
     for title, outcome, total in (("Failures", "fail", len(entries) - errors), ("Errors", "error", errors)):
         wanted = [one for one in failures if (one.outcome is Outcome.ERROR) == (outcome == "error")][:_FAILURES]
-        shown = _grouped(wanted, page)
+        shown = alike((one, _failure_lines(one, page)) for one in wanted)
         if wanted or total:
             sql = f"SELECT eval, attempt_id FROM attempts WHERE outcome = '{outcome}'"  # noqa: S608 - text to read
             query = f'reeval query "{sql}" --run {record.run_id}'
             yield _Section(title, query, shown, max(0, total - len(wanted)))
 
 
-def _grouped(failures: Sequence[AttemptRecord], page: Page) -> list[_Failure]:
-    """Return failures with what is shown of each, those of an eval that read alike as one."""
-    groups: dict[tuple[str, ...], _Failure] = {}
-    for one in failures:
-        key = attempt_key(one.eval, one.attempt)
-        lines = failure_lines(one, page, 0)
-        if (found := data_of(one, page.reader)) is not None:
-            lines += query_lines(found, page)
-        said = lines[0].removeprefix(page.line(one.attempt))
-        group = groups.setdefault((one.eval, said, *lines[1:]), _Failure(key, "\n".join(lines), []))
-        if group.key != key:
-            group.same.append(one.attempt)
-    return list(groups.values())
+def _failure_lines(record: AttemptRecord, page: Page) -> list[str]:
+    found = data_of(record, page.reader)
+    return [*failure_lines(record, page, 0), *(query_lines(found, page) if found else [])]
 
 
 def _again(record: RunRecord) -> str:

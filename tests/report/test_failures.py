@@ -164,5 +164,28 @@ def test_errors_stand_apart_and_what_is_not_shown_is_counted() -> None:
     assert not any("more" in line for line in errors)
 
 
+def test_attempts_of_one_eval_that_failed_alike_are_told_once() -> None:
+    broken = AttemptFailure(reason="Ground truth query failed: no such table", phase=Phase.TRUTH)
+    same = [attempt(Outcome.ERROR, attempt=f"terse/-/fake#{run}", failure=broken) for run in (1, 2, 3)]
+    other = attempt(
+        Outcome.ERROR, attempt="terse/-/fake#4", failure=AttemptFailure(reason="it ended", phase=Phase.BODY)
+    )
+    elsewhere = attempt(Outcome.ERROR, eval="evals/other.eval.py::asks", failure=broken)
+    entries = [entry(f"terse/-/fake#{run}", Outcome.ERROR) for run in range(1, 6)]
+    _, errors = failure_sections([evaluated("asks", attempts=entries)], [*same, other, elsewhere], Page(cells=80))
+    said = "      Ground truth query failed: no such table"
+    assert errors[3:] == [
+        "    terse/-/fake#1  error",
+        said,
+        "      2 more of this eval failed in the same way: terse/-/fake#2, terse/-/fake#3",
+        "    terse/-/fake#4  error",
+        "      body: it ended",
+        "",
+        "  evals/other.eval.py::asks",
+        "    terse/-/fake#1  error",
+        said,
+    ]
+
+
 def test_a_run_without_failures_has_no_sections() -> None:
     assert failure_sections([evaluated()], [], Page()) == ([], [])

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from reeval.errors import Phase
-from reeval.report.screen.evidence import RunReader, checks_of, data_of, failing_of, log_of, turns_of
+from reeval.report.screen.evidence import RunReader, attempt_key, checks_of, data_of, failing_of, log_of, turns_of
 from reeval.report.screen.ink import PLAIN, Ink
 from reeval.report.screen.numbers import number, seconds
 from reeval.report.text import bounded, one_line
@@ -14,7 +14,9 @@ from reeval.schema.observation import CheckStatus
 from reeval.schema.record import AttemptRecord, CheckRecord, EvalRecord, Outcome
 
 __all__ = [
+    "Alike",
     "Page",
+    "alike",
     "check_lines",
     "checks_lines",
     "explains",
@@ -32,6 +34,8 @@ TURN_LINES = 5
 SHOWN_TURNS = 3
 """Failed turns of one attempt that are shown; the rest is counted."""
 DETAIL_LINES = 15
+SHOWN_ALIKE = 3
+"""Lines of names of attempts that failed in the same way."""
 _SAID = frozenset({Phase.AGENT, Phase.TRUTH})
 """Phases of data questions, whose reasons begin with what failed."""
 _MARKS = {CheckStatus.UNAVAILABLE: "?", CheckStatus.ERRORED: "!", CheckStatus.MEASURED: "·"}
@@ -157,6 +161,40 @@ def failure_lines(record: AttemptRecord, page: Page, indent: int = 2) -> list[st
     return lines
 
 
+@dataclass(frozen=True)
+class Alike:
+    """Attempts of one eval that did not pass and of which the same is to be said."""
+
+    first: AttemptRecord
+    lines: list[str]
+    """Of the first."""
+    others: list[str] = field(default_factory=list)
+    """The names of the others."""
+
+    @property
+    def key(self) -> str:
+        """The first's, as ``reeval show`` takes it."""
+        return attempt_key(self.first.eval, self.first.attempt)
+
+    @property
+    def more(self) -> str:
+        """How many others there are."""
+        return f"{len(self.others)} more of this eval failed in the same way"
+
+
+def alike(failures: Iterable[tuple[AttemptRecord, list[str]]]) -> list[Alike]:
+    """Group attempts, given with their ``failure_lines`` and what else is said of them."""
+    groups: dict[tuple[str | None, ...], Alike] = {}
+    for record, lines in failures:
+        # The first line says the outcome and the verdict beside the attempt's name.
+        key = (record.eval, record.outcome, record.verdict, *lines[1:])
+        if key in groups:
+            groups[key].others.append(record.attempt)
+        else:
+            groups[key] = Alike(record, lines)
+    return list(groups.values())
+
+
 def _data_lines(record: AttemptRecord, page: Page, indent: int) -> list[str]:
     """Return what else is to be known of an answer to a data question: what is to be doubted, which rows differ."""
     found = data_of(record, page.reader)
@@ -222,11 +260,13 @@ def _section(name: str, shown: Sequence[AttemptRecord], total: int, titles: dict
         return []
     lines = [page.ink("bold", name)]
     title = None
-    for record in shown:
-        if record.eval != title:
-            title = record.eval
+    for group in alike((record, failure_lines(record, page, 4)) for record in shown):
+        if group.first.eval != title:
+            title = group.first.eval
             lines += ["", page.line(titles.get(title, title), 2)]
-        lines += failure_lines(record, page, 4)
+        lines += group.lines
+        if group.others:
+            lines += page.lines(f"{group.more}: {', '.join(group.others)}", SHOWN_ALIKE, 6, style="dim")
     more = total - len(shown)
     noun = name if more != 1 else name.removesuffix("s")
     return lines + (["", f"  … {more:,} more {noun}"] if more > 0 else [])
