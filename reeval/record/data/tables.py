@@ -11,7 +11,7 @@ DATA_TABLES: tuple[tuple[str, str, str, str], ...] = (
         "run_id eval attempt_id",
         """
         run_id           VARCHAR    The run, as `reeval runs` lists it: joins all tables
-        eval             VARCHAR    The question's id: `agents/eval_questions.yml::revenue_by_quarter`
+        eval             VARCHAR    The question's id: `auto/revenue_by_quarter`
         attempt_id       VARCHAR    The attempt in its eval: `analyst/-/fake#1`
         cell             VARCHAR    `analyst/-/fake`
         harness          VARCHAR    The agent that was asked
