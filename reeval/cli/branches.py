@@ -174,7 +174,6 @@ def _compared(project: Project, selection: Selection, repository: _Repository, s
 
 def _side(project: Project, selection: Selection, name: str, folder: Path) -> Environment:
     """Return the environment of data questions as a branch holds it, without the questions and their answers."""
-    from reeval.plan.config import load_config
     from reeval.schema.environment import Environment, Workspace
 
     config = load_config(folder)

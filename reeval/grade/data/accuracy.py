@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import msgspec
 
@@ -39,7 +39,7 @@ class _Tally:
     """Questions that could still pass: an attempt ended in an error, or has not ended."""
     attempts: int = 0
     attempts_passed: int = 0
-    most_runs: int = field(default=1)
+    most_runs: int = 1
 
     def add(self, cell: CellRecord, runs: int) -> None:
         self.total += 1

@@ -74,7 +74,7 @@ def _searched(engine: Engine, tables: Tables, *, exact: bool) -> Comparison:
     if len(tables.truth.columns) * len(tables.answer.columns) > _MOST_PAIRS:
         return undecided
     try:
-        found = search(engine, Relation.EQUAL, _same_names(tables), open=engine.compatible())
+        found = search(engine, Relation.EQUAL, open=engine.compatible(), named_alike=_same_names(tables))
     except Exhausted:
         return undecided
     if found.pairs is None:
@@ -86,13 +86,11 @@ def _failed(why: Explained) -> Comparison:
     return Comparison(verdict="fail", reason=why.reason, analysis=why.analysis, differing=why.differing)
 
 
-def _same_names(tables: Tables) -> dict[Pair, bool]:
+def _same_names(tables: Tables) -> set[Pair]:
     at: dict[str, list[int]] = {}
     for answer, column in enumerate(tables.answer.columns):
         at.setdefault(column.name, []).append(answer)
-    return {
-        (truth, answer): True for truth, column in enumerate(tables.truth.columns) for answer in at.get(column.name, [])
-    }
+    return {(truth, answer) for truth, column in enumerate(tables.truth.columns) for answer in at.get(column.name, [])}
 
 
 def _warnings(engine: Engine, pairs: Sequence[Pair], *, exact: bool) -> tuple[str, ...]:

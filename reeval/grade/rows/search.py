@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from reeval.grade.rows.engines.engine import Candidates, Engine, Pair, Relation
@@ -34,8 +34,8 @@ class Found:
 class _Search:
     engine: Engine
     relation: Relation
-    names: Mapping[Pair, bool]
-    """Whether the columns of a pair have one name: such a pair is tried first, and decides nothing."""
+    named_alike: Collection[Pair]
+    """Pairs of columns with one name: such a pair is tried first, and decides nothing."""
     left: int
 
     def scan(self, pairs: int = 0) -> None:
@@ -68,7 +68,7 @@ class _Search:
         self.scan()
         first = self.engine.twins(truth, still[truth])
         answers = [answer for answer in still[truth] if first[answer] == answer]
-        for answer in sorted(answers, key=lambda one: not self.names.get((truth, one), False)):
+        for answer in sorted(answers, key=lambda one: (truth, one) not in self.named_alike):
             pair = (truth, answer)
             rest = _without(still, (pair,))
             found = self.extend((*fixed, pair), self.sift((*fixed, pair), rest) if rest else rest)
@@ -78,14 +78,14 @@ class _Search:
 
 
 def search(
-    engine: Engine, relation: Relation, names: Mapping[Pair, bool], *, open: Candidates, budget: int = BUDGET
+    engine: Engine, relation: Relation, *, open: Candidates, budget: int = BUDGET, named_alike: Collection[Pair] = ()
 ) -> Found:
     """Look for an injective map of the truth's columns into the answer's under which the rows stand in the relation.
 
     ``open``: the pairs that may be. Finds a map whenever there is one; raises ``Exhausted`` when the budget does not
     reach to tell.
     """
-    run = _Search(engine, relation, names, budget)
+    run = _Search(engine, relation, named_alike, budget)
     alone = run.sift((), open)
     return Found(run.extend((), alone), alone)
 

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from itertools import zip_longest
 from typing import Any
 
 from reeval.report.screen.failures import Page
 from reeval.report.screen.numbers import plural
 from reeval.report.screen.table import table
-from reeval.report.text import bounded, one_line, pad
+from reeval.report.text import one_line, pad
 from reeval.schema.recorded.data import DataRecord, ResultSample
 
 __all__ = ["data_sections", "difference_lines", "query_lines"]
@@ -58,13 +59,9 @@ def query_lines(found: DataRecord, page: Page) -> list[str]:
             *(page.ink("bold", _TRUTH), *page.lines(truth, _SQL_LINES, 2)),
         ]
     half = (page.cells - len(_GAP)) // 2
-    left, right = (_wrapped(sql, half, page) for sql in (agent, truth))
+    left, right = (replace(page, cells=half).lines(sql, _SQL_LINES, 0) for sql in (agent, truth))
     head = page.ink("bold", pad(_AGENT, half)) + _GAP + page.ink("bold", _TRUTH)
     return [head, *(f"{pad(one, half)}{_GAP}{other}".rstrip() for one, other in zip_longest(left, right, fillvalue=""))]
-
-
-def _wrapped(sql: str, cells: int, page: Page) -> list[str]:
-    return bounded(sql, lines=1_000_000 if page.full else _SQL_LINES, cells=cells)
 
 
 # --- the rows -------------------------------------------------------------------------------------------

@@ -192,16 +192,15 @@ def _facts(record: EvalRecord) -> str:
     if len(record.cells) != 1:
         return ""
     cell = record.cells[0]
+    tags = tags_text(record.attempts) if record.asks is not None else ""
+    told = {"fail", "review", "error"} if tags and cell.planned == 1 else set()  # the tag of the one attempt says it
     said = [
         text if column.head in {"time", "cost", "gate"} else f"{text} {column.head}"
         for column in _said(record)
-        if (text := column.text(cell))
+        if column.head not in told and (text := column.text(cell))
     ]
-    if record.asks is not None and (tags := tags_text(record.attempts)):
-        counted = {"fail", "review", "error"} if cell.planned == 1 else set()  # what the one attempt came to says it
-        said = [tags, *(text for text in said if text.rpartition(" ")[2] not in counted)]
     main = [] if cell.planned == 1 and not cell.scored else [reading(cell)]
-    return " · ".join([*main, *said])
+    return " · ".join([*main, *([tags] if tags else []), *said])
 
 
 def _cells_table(record: EvalRecord, ink: Ink, cells: int | None) -> list[str]:

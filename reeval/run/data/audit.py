@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import AsyncIterator, Iterator
 from typing import Any
 
@@ -123,7 +122,7 @@ async def _differs(truth: ResultTable, other: ResultTable) -> bool:
 async def _duplicates(sql: str, truth: ResultTable, snapshot: Snapshots, dialect: str) -> str | None:
     total = truth.row_count
     if truth.rows is not None and total <= _COUNTED_HERE:
-        different: int | None = len(Counter(map(repr, truth.rows)))
+        different: int | None = len(set(map(repr, truth.rows)))
     else:
         counting = distinct_count(sql, dialect)
         counted = await _try(snapshot, counting) if counting else None

@@ -88,7 +88,8 @@ class LargeEngine:
         prints = self._keys[Side.ANSWER].in_order(sorted(set(names.values())))
         first: dict[Any, int] = {}
         return {
-            answer: first.setdefault((names[answer].split("_")[1], prints[names[answer]]), answer) for answer in answers
+            answer: first.setdefault((self._reading(truth, answer), prints[name]), answer)
+            for answer, name in names.items()
         }
 
     def whole_numbers_agree(self, fixed: Sequence[Pair]) -> bool:

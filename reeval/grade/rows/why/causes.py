@@ -52,7 +52,7 @@ def changed_columns(engine: Engine, tables: Tables, pairs: Sequence[Pair]) -> li
 def duplicates_only(engine: Engine, open: Candidates) -> bool:
     """Say whether both have the same rows and differ only in how often."""
     try:
-        return search(engine, Relation.ALIKE, {}, open=open, budget=_BUDGET).pairs is not None
+        return search(engine, Relation.ALIKE, open=open, budget=_BUDGET).pairs is not None
     except Exhausted:
         return False
 

@@ -111,7 +111,7 @@ def _near_rows(engine: Engine, tables: Tables, likely: Likely) -> str | None:
 def _partly(engine: Engine, relation: Relation) -> tuple[Candidates, tuple[Pair, ...] | None]:
     open = engine.compatible()
     try:
-        found = search(engine, relation, {}, open=open, budget=_BUDGET)
+        found = search(engine, relation, open=open, budget=_BUDGET)
     except Exhausted:
         return engine.sift(relation, (), open), None
     return found.alone, found.pairs
