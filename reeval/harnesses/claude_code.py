@@ -12,6 +12,7 @@ import msgspec
 from reeval.harnesses.agents.agent import Agent, AgentFile, Call, Invocation
 from reeval.harnesses.agents.kind import agent_kind
 from reeval.harnesses.agents.programs.package import Package
+from reeval.harnesses.agents.streams.evidence import web_evidence
 from reeval.harnesses.agents.streams.failures import failure, provider_failure
 from reeval.harnesses.agents.streams.reading import (
     JsonTranslator,
@@ -26,7 +27,7 @@ from reeval.harnesses.agents.streams.reading import (
 from reeval.harnesses.agents.streams.totals import RunningTotal
 from reeval.harnesses.layouts import LAYOUTS
 from reeval.harnesses.program.stream import Done, Message, Retry, Served, StreamEvent, Used
-from reeval.schema.transcript import FileEdit, Reasoning, ToolCall, WebFetch, WebSearch
+from reeval.schema.transcript import FileEdit, Reasoning, ToolCall
 
 __all__ = ["AGENT", "KIND"]
 
@@ -199,15 +200,11 @@ def _exit_code(output: str, detail: Any, *, failed: bool) -> int | None:
 
 
 def _evidence(call: ToolCall, detail: Any, workspace: str) -> Iterator[StreamEvent]:
-    match call.name:
-        case "edit" if call.ok:
-            path = text_at(call.input, "file_path") or text_at(call.input, "notebook_path")
-            created = at(detail, "type") == "create"
-            yield FileEdit(path=relative(path, workspace), kind="create" if created else "modify")
-        case "search":
-            yield WebSearch(query=text_at(call.input, "query"), ok=call.ok)
-        case "fetch":
-            yield WebFetch(url=text_at(call.input, "url"), ok=call.ok)
+    if call.name == "edit" and call.ok:
+        path = text_at(call.input, "file_path") or text_at(call.input, "notebook_path")
+        created = at(detail, "type") == "create"
+        yield FileEdit(path=relative(path, workspace), kind="create" if created else "modify")
+    yield from web_evidence(call)
 
 
 AGENT = Agent(

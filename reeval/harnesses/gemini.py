@@ -11,16 +11,17 @@ import msgspec
 
 from reeval.errors import InfrastructureError, Phase
 from reeval.harnesses.agents.agent import Agent, AgentFile, Call, Ending, Invocation
+from reeval.harnesses.agents.gemini_family import QUIET, api_failure, mcp_servers
 from reeval.harnesses.agents.kind import agent_kind
 from reeval.harnesses.agents.programs.package import Package
 from reeval.harnesses.agents.streams.calls import mcp_tool
-from reeval.harnesses.agents.streams.failures import failure, provider_failure
+from reeval.harnesses.agents.streams.evidence import web_evidence
+from reeval.harnesses.agents.streams.failures import provider_failure
 from reeval.harnesses.agents.streams.reading import JsonTranslator, amount, at, relative, text_at
 from reeval.harnesses.agents.streams.said import Said
 from reeval.harnesses.layouts import LAYOUTS
-from reeval.harnesses.program.stream import Done, Failed, Message, Retry, Served, StreamEvent, Used
-from reeval.schema.environment import McpServer
-from reeval.schema.transcript import Channel, FileEdit, WebFetch, WebSearch
+from reeval.harnesses.program.stream import Done, Message, Retry, Served, StreamEvent, Used
+from reeval.schema.transcript import Channel, FileEdit
 
 __all__ = ["AGENT", "KIND"]
 
@@ -69,25 +70,15 @@ def _settings(call: Call) -> dict[str, Any]:
             "maxAttempts": retries + 1,
             "retryFetchErrors": retries > 0,
         },
-        "privacy": {"usageStatisticsEnabled": False},
-        "telemetry": {"enabled": False},
-        # No terminal for commands: not every sandbox has one, and nobody looks at it.
-        "tools": {"shell": {"enableInteractiveShell": False}},
+        **QUIET,
+        **mcp_servers(call.mcp),
         "security": {"auth": {"selectedType": "gemini-api-key"}, "folderTrust": {"enabled": False}},
     }
-    if call.mcp:
-        settings["mcpServers"] = {name: _server(server) for name, server in call.mcp.items()}
     if call.effort is not None:
         if call.model is None:
             raise InfrastructureError(Phase.HARNESS, "gemini takes an effort for a model that is named; add model")
         settings["modelConfigs"] = {"overrides": [{"match": {"model": call.model}, "modelConfig": _thinking(call)}]}
     return settings
-
-
-def _server(server: McpServer) -> dict[str, Any]:
-    if server.kind == "http":
-        return {"httpUrl": server.url, "headers": dict(server.headers), "trust": True}
-    return {"command": server.command[0], "args": list(server.command[1:]), "env": dict(server.env), "trust": True}
 
 
 def _thinking(call: Call) -> dict[str, Any]:
@@ -144,17 +135,14 @@ class Translator(JsonTranslator):
         yield call
         if call.name == "edit" and ok and (path := text_at(call.input, "file_path")):
             yield FileEdit(path=relative(path, self.workspace))
-        elif call.name == "search":
-            yield WebSearch(query=text_at(call.input, "query"), ok=ok)
-        elif call.name == "fetch":
-            yield WebFetch(url=text_at(call.input, "url") or text_at(call.input, "prompt"), ok=ok)
+        yield from web_evidence(call)
 
     def _result(self, found: dict[str, Any]) -> Iterator[StreamEvent]:
         yield from self._flushed()
         yield from _used(at(found, "stats"))
         self._over = True
         if found.get("status") != "success":
-            yield _failed(text_at(found, "error", "message") or self._error)
+            yield api_failure(text_at(found, "error", "message") or self._error)
         yield Done()
 
     def end(self, ending: Ending) -> Iterator[StreamEvent | str]:
@@ -179,13 +167,6 @@ def _used(stats: Any) -> Iterator[StreamEvent]:
     models = at(stats, "models")
     if isinstance(models, dict) and models:
         yield Served(name=max(models, key=lambda name: amount(models, name, "total_tokens") or 0))
-
-
-def _failed(message: str) -> Failed:
-    # It appends advice for people, of which a word such as "quota" says nothing about this error.
-    told = message.partition("]\n")[0].removeprefix("[API Error: ").removesuffix("]")
-    # An answer without text is what the model said; nothing failed on the way.
-    return failure(told, agent="empty response" in told)
 
 
 AGENT = Agent(

@@ -19,12 +19,13 @@ from reeval.harnesses.agents.endpoints import (
 from reeval.harnesses.agents.kind import agent_kind
 from reeval.harnesses.agents.programs.package import Package
 from reeval.harnesses.agents.streams.calls import mcp_tool
+from reeval.harnesses.agents.streams.evidence import web_evidence
 from reeval.harnesses.agents.streams.failures import failure
 from reeval.harnesses.agents.streams.reading import JsonTranslator, amount, at, cost_at, exit_code_at, relative, text_at
 from reeval.harnesses.layouts import LAYOUTS
 from reeval.harnesses.program.stream import Done, Failed, Message, StreamEvent, Used
 from reeval.schema.environment import McpServer
-from reeval.schema.transcript import Channel, FileEdit, Reasoning, ToolCall, WebFetch, WebSearch
+from reeval.schema.transcript import Channel, FileEdit, Reasoning, ToolCall
 
 __all__ = ["AGENT", "KIND"]
 
@@ -140,7 +141,7 @@ class Translator(JsonTranslator):
         name = _TOOLS.get(native) or mcp_tool(native, "", self.servers) or native
         code = exit_code_at(state, "metadata", "exit") if name == "shell" else None
         begun, ended = amount(state, "time", "start"), amount(state, "time", "end")
-        yield ToolCall(
+        call = ToolCall(
             name=name,
             native=native if native != name else None,
             input=given,
@@ -149,13 +150,11 @@ class Translator(JsonTranslator):
             exit_code=code,
             duration=max(ended - begun, 0) / 1000 if begun is not None and ended is not None else None,
         )
+        yield call
         if name == "edit" and done and (path := text_at(given, "filePath")):
             created = at(state, "metadata", "exists") is False
             yield FileEdit(path=relative(path, self.workspace), kind="create" if created else "modify")
-        elif name == "search":
-            yield WebSearch(query=text_at(given, "query"), ok=done)
-        elif name == "fetch":
-            yield WebFetch(url=text_at(given, "url"), ok=done)
+        yield from web_evidence(call)
 
     def end(self, ending: Ending) -> Iterator[StreamEvent | str]:
         """Return how the turn ended: an error after the last step, else a good exit code, says so."""

@@ -10,14 +10,14 @@ from typing import Any
 import msgspec
 
 from reeval.harnesses.agents.agent import Agent, AgentFile, Call, Ending, Invocation
+from reeval.harnesses.agents.gemini_family import QUIET, api_failure, mcp_servers
 from reeval.harnesses.agents.kind import agent_kind
 from reeval.harnesses.agents.programs.package import Package
-from reeval.harnesses.agents.streams.failures import failure
+from reeval.harnesses.agents.streams.evidence import web_evidence
 from reeval.harnesses.agents.streams.reading import JsonTranslator, amount, at, joined, listed, relative, text_at
 from reeval.harnesses.layouts import LAYOUTS
 from reeval.harnesses.program.stream import Done, Message, Retry, Served, StreamEvent, Used
-from reeval.schema.environment import McpServer
-from reeval.schema.transcript import Channel, FileEdit, Reasoning, ToolCall, WebFetch, WebSearch
+from reeval.schema.transcript import Channel, FileEdit, Reasoning, ToolCall
 
 __all__ = ["AGENT", "KIND"]
 
@@ -60,24 +60,13 @@ def _settings(call: Call) -> dict[str, Any]:
     generation: dict[str, Any] = {"maxRetries": rounds}
     if call.effort is not None:
         generation["reasoning"] = {"effort": call.effort}
-    settings: dict[str, Any] = {
+    return {
         "general": {"enableAutoUpdate": False},
-        "privacy": {"usageStatisticsEnabled": False},
-        "telemetry": {"enabled": False},
-        # No terminal for commands: not every sandbox has one, and nobody looks at it.
-        "tools": {"shell": {"enableInteractiveShell": False}},
+        **QUIET,
+        **mcp_servers(call.mcp),
         "security": {"auth": {"selectedType": "openai"}},
         "model": {"generationConfig": generation},
     }
-    if call.mcp:
-        settings["mcpServers"] = {name: _server(server) for name, server in call.mcp.items()}
-    return settings
-
-
-def _server(server: McpServer) -> dict[str, Any]:
-    if server.kind == "http":
-        return {"httpUrl": server.url, "headers": dict(server.headers), "trust": True}
-    return {"command": server.command[0], "args": list(server.command[1:]), "env": dict(server.env), "trust": True}
 
 
 class Translator(JsonTranslator):
@@ -140,10 +129,7 @@ class Translator(JsonTranslator):
         if call.name == "edit" and ok and (path := text_at(call.input, "file_path")):
             created = output.startswith("Successfully created")
             yield FileEdit(path=relative(path, self.workspace), kind="create" if created else "modify")
-        elif call.name == "search":
-            yield WebSearch(query=text_at(call.input, "query"), ok=ok)
-        elif call.name == "fetch":
-            yield WebFetch(url=text_at(call.input, "url"), ok=ok)
+        yield from web_evidence(call)
 
     def _result(self, found: dict[str, Any]) -> Iterator[StreamEvent]:
         error = text_at(found, "error", "message")
@@ -153,10 +139,7 @@ class Translator(JsonTranslator):
             return
         self._held = (self._held or "").removesuffix(error)
         yield from self._flushed()
-        # It appends advice for people, of which a word such as "quota" says nothing about this error.
-        told = error.partition("]\n")[0].removeprefix("[API Error: ").removesuffix("]")
-        # An answer without text is what the model said; nothing failed on the way.
-        yield failure(told or str(found.get("subtype")), agent="empty response" in told)
+        yield api_failure(error or str(found.get("subtype")))
         yield Done()
 
     def end(self, ending: Ending) -> Iterator[StreamEvent | str]:
