@@ -16,7 +16,6 @@ import msgspec
 from reeval.errors import RecordError
 from reeval.grade.asked.tallies import QuestionFold, answered_usage, answers_it
 from reeval.grade.cells import CellFold, TotalsFold, run_exit_code
-from reeval.grade.data.accuracy import with_accuracy
 from reeval.grade.early.early import Place, place_of
 from reeval.grade.early.rules import cell_record, early_of
 from reeval.grade.remarks import Remarks
@@ -26,6 +25,7 @@ from reeval.record.writer import writing
 from reeval.schema.plan import Plan, PlannedEval, Selection
 from reeval.schema.record import (
     SCHEMA_VERSION,
+    AccuracyRecord,
     AttemptEntry,
     AttemptRecord,
     EvalRecord,
@@ -71,7 +71,7 @@ def compile_record(run: RunDirectory) -> RunRecord:
     for answer in run.answers(index):
         folds.answer(answer)
     state = _state(run, index)
-    evals, accuracy = with_accuracy(folds.evals(run.id))
+    evals, accuracy = _with_accuracy(folds.evals(run.id))
     return RunRecord(
         schema_version=SCHEMA_VERSION,
         run_id=run.id,
@@ -257,6 +257,15 @@ class _Folds:
         from reeval.grade.comparing.recorded import pooled_lifts
 
         return pooled_lifts(self._compares.values(), scored=scored, seed=seed)
+
+
+def _with_accuracy(evals: list[EvalRecord]) -> tuple[list[EvalRecord], list[AccuracyRecord]]:
+    """Settle what data questions come to together; where there are none, nothing is imported."""
+    if all(one.asks is None for one in evals):
+        return evals, []
+    from reeval.grade.data.accuracy import with_accuracy
+
+    return with_accuracy(evals)
 
 
 def _compares(plan: Plan) -> dict[str, CompareFold]:

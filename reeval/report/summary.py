@@ -19,8 +19,6 @@ from urllib.parse import quote
 
 from reeval.errors import RecordError
 from reeval.report.answers import SHOWN_ANSWERS, answers_to, facts_of, sides_of
-from reeval.report.data.attempt import query_lines
-from reeval.report.data.summary import data_summary
 from reeval.report.screen.blocks import reading, status
 from reeval.report.screen.ending import next_commands, silent_text
 from reeval.report.screen.evidence import RunReader, data_of, failing_of
@@ -34,6 +32,7 @@ from reeval.schema.recorded.answers import QuestionRecord
 if TYPE_CHECKING:
     from jinja2 import Template
 
+    from reeval.report.data.summary import DataSummary
     from reeval.report.pictures.bars import Picture
 
 __all__ = ["PICTURE", "cell", "code", "fence", "summary_text", "template", "write_summary"]
@@ -70,6 +69,14 @@ def _picture(record: RunRecord) -> Picture | None:
     from reeval.report.pictures.bars import lifts_of, picture_of
 
     return picture_of(lifts_of(record))
+
+
+def _data(record: RunRecord) -> DataSummary | None:
+    if not record.accuracy:
+        return None
+    from reeval.report.data.summary import data_summary
+
+    return data_summary(record)
 
 
 def _picture_text(record: RunRecord) -> str | None:
@@ -113,7 +120,7 @@ def summary_text(record: RunRecord, failures: Sequence[AttemptRecord], reader: R
         picture=picture and {"file": PICTURE, "said": picture.summary},
         asked=asked[:_ASKED],
         hidden_asked=max(0, len(asked) - _ASKED),
-        data=data_summary(record),
+        data=_data(record),
         silent=silent_text(record),
         lost=lost_points(record, reader),
         sections=list(_sections(record, failures, reader)),
@@ -312,8 +319,12 @@ def _sections(record: RunRecord, failures: Sequence[AttemptRecord], reader: RunR
 
 
 def _failure_lines(record: AttemptRecord, page: Page) -> list[str]:
-    found = data_of(record, page.reader)
-    return [*failure_lines(record, page, 0), *(query_lines(found, page) if found else [])]
+    lines = failure_lines(record, page, 0)
+    if (found := data_of(record, page.reader)) is not None:
+        from reeval.report.data.attempt import query_lines
+
+        lines += query_lines(found, page)
+    return lines
 
 
 def _again(record: RunRecord) -> str:

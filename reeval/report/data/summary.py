@@ -22,10 +22,8 @@ class DataSummary:
     hidden: int
 
 
-def data_summary(record: RunRecord) -> DataSummary | None:
-    """Return what the data questions of a run came to; None: it asked none."""
-    if not record.accuracy:
-        return None
+def data_summary(record: RunRecord) -> DataSummary:
+    """Return what the data questions of a run came to."""
     cells = [
         {
             "name": cell_name(one, record.accuracy),
