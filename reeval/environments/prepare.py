@@ -158,7 +158,7 @@ def _write_all(out: int, data: bytes) -> None:
 
 
 def _reason(environment: Environment, cache: Path, error: OSError) -> str:
-    what = f"environment {environment.name!r}: its files cannot be written to {cache}: {error.strerror}"
+    what = f"environment {environment.name!r}: its files cannot be written to {cache}: {error.strerror or error}"
     if error.errno in {errno.ENOSPC, errno.EDQUOT}:
         return f"{what}; run `reeval clean` or free some space"
     return f"{what}; make the directory writable"

@@ -11,7 +11,6 @@ from typing import Any, TypeVar
 import anyio.to_thread
 import msgspec
 
-from reeval.environments.prepare import prepare
 from reeval.environments.subject import Subject, subject_digest
 from reeval.protocols import Catalog, SandboxRequest
 from reeval.run.room.variables import declared_variables
@@ -58,6 +57,8 @@ class SharedParts:
 
     def _prepared(self, environment: Environment, layout: Layout) -> PreparedTree:
         """Prepare the environment's tree, and hold it for the run: another one may tidy the cache meanwhile."""
+        from reeval.environments.prepare import prepare
+
         while True:
             tree = prepare(environment, layout, self._root, self._cache, self._plan.commits)
             part = tree.workspace or tree.home

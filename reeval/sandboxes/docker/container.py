@@ -73,13 +73,17 @@ class Container:
         except EngineError as error:
             raise await self.failure(str(error)) from error
 
-    async def exit_code(self, process: str) -> int | None:
-        """Return how a process ended; None while it runs."""
+    async def ended(self, process: str) -> tuple[int, bool] | None:
+        """Return a process's exit code, and whether it surely ran; None while it does.
+
+        An engine that could not start a process ends it all the same, but never gave it a number. (Podman takes the
+        number away at the end.)
+        """
         try:
             state = await self.engine.call(lambda client: client.exec_inspect(process))
         except EngineError as error:
             raise await self.failure(str(error)) from error
-        return None if state["Running"] else state["ExitCode"]
+        return None if state["Running"] else (state["ExitCode"], bool(state.get("Pid")))
 
     async def failure(self, said: str) -> InfrastructureError:
         """Return what is wrong with a container that does not do what it shall: why it ended, if it did."""
@@ -127,7 +131,6 @@ async def opened_container(engine: Engine, request: ContainerRequest) -> AsyncIt
     except EngineError as error:
         raise _not_made(request, error) from error
     try:
-        # The name, not the id: what is not there yet when this is cancelled has one already.
         async with _attached(engine, id) as stream:
             await _started(engine, id)
             yield Container(engine, id, name, Channel(stream, word))

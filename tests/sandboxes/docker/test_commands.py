@@ -7,7 +7,7 @@ import time
 import anyio
 import pytest
 
-from reeval.errors import UsageError
+from reeval.errors import InfrastructureError, UsageError
 from tests.sandboxes.docker.site import DockerSite, needs_engine
 
 pytestmark = [pytest.mark.anyio, needs_engine]
@@ -117,6 +117,19 @@ async def test_an_agent_that_kills_all_it_can_ends_nothing_of_the_sandbox(docker
         assert await sandbox.read("a") == b"still there"
         assert (await sandbox.exec("kill -9 -1; kill -9 1; kill 1; echo alive")).stdout == "alive\n"
         assert (await sandbox.exec("echo and well")).stdout == "and well\n"
+
+
+async def test_the_engines_own_words_are_output_when_a_process_prints_them(docker: DockerSite) -> None:
+    async with docker.open() as sandbox:
+        done = await sandbox.exec("echo OCI runtime exec failed: no; exit 126")
+    assert (done.exit_code, done.stdout) == (126, "OCI runtime exec failed: no\n")
+
+
+async def test_what_the_engine_cannot_start_is_not_the_agents_failure(docker: DockerSite) -> None:
+    async with docker.open(options={"root": True}) as sandbox:
+        await sandbox.exec("rm -f /bin/sh")
+        with pytest.raises(InfrastructureError, match="the engine could not start a process in the sandbox: OCI"):
+            await sandbox.exec("true")
 
 
 async def test_orphans_leave_no_zombies(docker: DockerSite) -> None:

@@ -29,6 +29,9 @@ LAST_WAIT = 5.0
 SIGNALS = range(129, 129 + 64)
 """What the engine says of a process that a signal ended."""
 REFUSED = b"OCI runtime exec failed"
+"""What the engine writes as the output of a process that it could not start."""
+NOT_STARTED = {126, 127}
+"""And what it says of its end. A process may do both: which one did it is known by whether it ran."""
 
 
 class RunningProcess:
@@ -48,7 +51,9 @@ class RunningProcess:
         self._deadline: float | None = None
         self._between = FIRST_LOOK
         self._over = False
+        self._ran = False
         self._head = b""
+        """How its stream began."""
         self._feeder: asyncio.Task[None] | None = None
 
     @property
@@ -108,7 +113,7 @@ class RunningProcess:
                 await anyio.sleep(pause)
                 pause = min(pause * 2, MOST_BETWEEN)
         code = self._raw_code
-        if REFUSED in self._head:
+        if not self._ran and code in NOT_STARTED and REFUSED in self._head:
             said = self._head[self._head.index(REFUSED) :].decode("utf-8", "replace").strip()
             raise InfrastructureError(
                 Phase.SANDBOX, f"the engine could not start a process in the sandbox: {said[:500]}"
@@ -157,15 +162,13 @@ class RunningProcess:
 
     async def _ask(self) -> None:
         if self._raw_code is None:
-            self._raw_code = await self._container.exit_code(self._id)
+            ended = await self._container.ended(self._id)
+            if ended is not None:
+                self._raw_code, self._ran = ended
 
     def _sorted(self, data: bytes) -> bytes:
-        if not self._head:
-            # What the engine says instead of a process's output has no frame around it.
-            self._head = data[:500]
+        self._head = self._head or data[:500]
         output = b""
-        if REFUSED in self._head:
-            return b""
         for kind, body in self._frames.feed(data):
             if kind == STDOUT:
                 output += body
