@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from reeval.schema.record import AttemptRecord
-from reeval.schema.transcript import Event, Notice, Text, ToolCall, Turn
+from reeval.schema.transcript import Notice, Text, ToolCall, Turn
 from reeval.usage import Usage
 
 __all__ = ["trace_text"]
@@ -58,14 +58,16 @@ def _turn(number: int, turn: Turn, rows: list[float]) -> Iterator[dict[str, Any]
     yield _span(_TURNS, f"turn {number}", turn.started, turn.duration, told)
     last = turn.started
     for event in turn.events:
-        known = isinstance(event, ToolCall) and event.started is not None
-        at = turn.started + event.started if isinstance(event, ToolCall) and event.started is not None else last
-        duration = (event.duration or 0.0) if isinstance(event, ToolCall) else 0.0
-        found = _of(event, at, known=known)
-        if found is not None:
-            row = _free(rows, at, at + duration) if isinstance(event, ToolCall) else _TURNS
-            yield {**found, "tid": row}
-        last = max(last, at + duration)
+        match event:
+            case ToolCall():
+                at = last if event.started is None else turn.started + event.started
+                ended = at + (event.duration or 0.0)
+                yield _call(event, at, _free(rows, at, ended))
+                last = max(last, ended)
+            case Text():
+                yield _moment(_TURNS, "said", last, {"text": _short(event.text)})
+            case Notice():
+                yield _moment(_TURNS, event.kind, last, {"message": event.message})
 
 
 def _used(usage: Usage | None) -> dict[str, float] | None:
@@ -75,22 +77,19 @@ def _used(usage: Usage | None) -> dict[str, float] | None:
     return {name: amount for name, amount in amounts.items() if amount is not None}
 
 
-def _of(event: Event, at: float, *, known: bool) -> dict[str, Any] | None:
-    if isinstance(event, ToolCall):
-        told = {"input": _short(event.input), "output": _short(event.output), "exit_code": event.exit_code}
-        told |= {"ok": event.ok, "native": event.native, **({} if known else {"time": "after the event before it"})}
-        name = f"{event.name}: {_command(event)}" if event.name == "shell" else event.name
-        return _span(0, name, at, event.duration, told) if event.duration is not None else _moment(name, at, told)
-    if isinstance(event, Text):
-        return _moment("said", at, {"text": _short(event.text)})
-    if isinstance(event, Notice):
-        return _moment(event.kind, at, {"message": event.message})
-    return None
+def _call(call: ToolCall, at: float, row: int) -> dict[str, Any]:
+    told = {"input": _short(call.input), "output": _short(call.output), "exit_code": call.exit_code}
+    told |= {"ok": call.ok, "native": call.native}
+    if call.started is None:
+        told["time"] = "after the event before it"
+    command = _command(call) if call.name == "shell" else None
+    name = call.name if command is None else f"{call.name}: {command}"
+    return _moment(row, name, at, told) if call.duration is None else _span(row, name, at, call.duration, told)
 
 
-def _command(call: ToolCall) -> str:
+def _command(call: ToolCall) -> str | None:
     command = call.input.get("command") if isinstance(call.input, dict) else call.input
-    return str(command)[:80]
+    return None if command is None else str(command)[:80]
 
 
 def _free(rows: list[float], start: float, end: float) -> int:
@@ -112,8 +111,8 @@ def _span(row: int, name: str, start: float, duration: float, told: dict[str, An
     return {**_event("X", row, name, start, told), "dur": round(duration * _MICROSECONDS)}
 
 
-def _moment(name: str, at: float, told: dict[str, Any]) -> dict[str, Any]:
-    return {**_event("i", 0, name, at, told), "s": "t"}
+def _moment(row: int, name: str, at: float, told: dict[str, Any]) -> dict[str, Any]:
+    return {**_event("i", row, name, at, told), "s": "t"}
 
 
 def _event(kind: str, row: int, name: str, at: float, told: dict[str, Any]) -> dict[str, Any]:

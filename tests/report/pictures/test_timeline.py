@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 from typing import Any
 
+import msgspec
+
 from reeval.report.pictures.timeline import trace_text
 from reeval.schema.record import AttemptRecord, Outcome
 from reeval.schema.transcript import Notice, Reasoning, Text, ToolCall, Turn
@@ -106,3 +108,8 @@ def test_an_attempt_without_turns_is_still_a_timeline() -> None:
         eval="e", attempt="a", outcome=Outcome.ERROR, started_at=0, duration=0, harness="x", sandbox="s", run=1
     )
     assert spans(record) == {"a": (1, 0, 0)}
+
+
+def test_a_shell_call_without_a_command_is_called_by_its_name() -> None:
+    turn = Turn(prompt="Go.", message="", duration=1.0, events=(ToolCall(name="shell", duration=0.5),))
+    assert "shell" in spans(msgspec.structs.replace(RECORD, turns=[turn]))
