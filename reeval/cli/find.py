@@ -13,7 +13,7 @@ _SHOWN = 10
 Found = tuple[EvalRecord, AttemptEntry]
 
 
-def find_attempt(record: RunRecord, text: str) -> Found:
+def find_attempt(record: RunRecord, text: str) -> AttemptEntry:
     """Return the attempt of a run that ``EVAL@ATTEMPT`` names, with blanks around the ``@`` or without.
 
     Either side may be an exact id, its end, or any part of it; the closest reading counts, and without ``@`` the
@@ -27,7 +27,7 @@ def find_attempt(record: RunRecord, text: str) -> Found:
         if distance == nearest:
             best.append(found)
     if len(best) == 1:
-        return best[0]
+        return best[0][1]
     raise SelectionError(_several(record, text, best) if best else _none(record, text))
 
 

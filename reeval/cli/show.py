@@ -121,7 +121,7 @@ def _attempt_lines(directory: RunDirectory, text: str, *, full: bool) -> list[st
     from reeval.report.show import attempt_screen
 
     record = load_record(directory)
-    _, entry = find_attempt(record, text)
+    entry = find_attempt(record, text)
     page = make_page(sys.stdout, directory, full=full, passing=True)
     return attempt_screen(record, directory.attempt_at(*entry.line), page)
 
@@ -131,7 +131,7 @@ def _write_trace(directory: RunDirectory, text: str, file: Path) -> None:
     from reeval.record.compile import load_record
     from reeval.report.pictures.timeline import trace_text
 
-    _, entry = find_attempt(load_record(directory), text)
+    entry = find_attempt(load_record(directory), text)
     try:
         file.write_text(trace_text(directory.whole(directory.attempt_at(*entry.line))), encoding="utf-8")
     except OSError as error:
