@@ -14,7 +14,7 @@ from reeval.protocols import Process
 
 __all__ = ["ProcessTransport"]
 
-LINE_LIMIT = 64 << 20
+_LINE_LIMIT = 64 << 20
 """Bytes of a message; a longer one is left out."""
 _SHOWN = 1000
 
@@ -44,13 +44,13 @@ class ProcessTransport:
         """Let go: the process is ended by who started it."""
 
     async def _read(self) -> AsyncIterator[dict[str, Any]]:
-        lines = Lines(LINE_LIMIT)
+        lines = Lines(_LINE_LIMIT)
         async for chunk in self._process.stdout():
             for line in lines.feed(chunk):
                 if (message := self._message(line)) is not None:
                     yield message
             if lines.dropped:
-                self._odd(f"{lines.dropped} messages of more than {LINE_LIMIT} bytes were left out")
+                self._odd(f"{lines.dropped} messages of more than {_LINE_LIMIT} bytes were left out")
                 lines.dropped = 0
 
     def _message(self, line: bytes) -> dict[str, Any] | None:

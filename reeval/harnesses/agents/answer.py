@@ -10,9 +10,9 @@ from reeval.harnesses.program.answers import EventAnswer
 from reeval.harnesses.program.endings import described
 from reeval.schema.transcript import Channel
 
-__all__ = ["AgentAnswer"]
+__all__ = ["AgentAnswer", "may_pass"]
 
-LINE_LIMIT = 64 << 20
+_LINE_LIMIT = 64 << 20
 """Bytes of an event: one with a tool's output of 20 MB is read, and the output cut."""
 _PASSING = re.compile(
     r"\b(429|5\d\d)\b|rate.?limit|overload|capacity|unavailable|too many requests|"
@@ -29,7 +29,7 @@ class AgentAnswer(EventAnswer):
     """
 
     def __init__(self, name: str, translator: Translator, unreported: frozenset[Channel], *, first: bool) -> None:
-        super().__init__(unreported, read=translator.line, line_limit=LINE_LIMIT)
+        super().__init__(unreported, read=translator.line, line_limit=_LINE_LIMIT)
         self._name = name
         self._translator = translator
         self._first = first
