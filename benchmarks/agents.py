@@ -26,11 +26,12 @@ sys.path.insert(0, str(ROOT))
 
 from reeval.harnesses.agents.agent import Call, Ending  # noqa: E402
 from reeval.harnesses.agents.answer import AgentAnswer  # noqa: E402
+from reeval.harnesses.agents.named import agent_named  # noqa: E402
 from reeval.harnesses.agents.options import AgentOptions  # noqa: E402
 from reeval.harnesses.agents.programs.install import place_of  # noqa: E402
 from reeval.harnesses.codex import AGENT  # noqa: E402
 from tests.harnesses.real.kit import SUBJECTS, Conversation, conversation, installed  # noqa: E402
-from tests.harnesses.streams.record import PLACE, WORKSPACE, agent_of  # noqa: E402
+from tests.harnesses.streams.record import PLACE, WORKSPACE  # noqa: E402
 from tests.servers.agents import AgentServer  # noqa: E402
 
 ROUNDS = 20
@@ -90,7 +91,7 @@ def stream(kind: str, output: int) -> Iterator[bytes]:
 
 def parse(kind: str, output: int) -> None:
     """Read the stream and print MB/s and what it added to the peak of memory, in MB."""
-    agent = agent_of(kind)
+    agent = agent_named(kind)
     translator = agent.translator(WORKSPACE, ("demo",))
     translator.begin()
     answer = AgentAnswer(agent.name, translator, agent.unreported, first=True)

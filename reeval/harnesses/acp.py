@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
-from importlib import import_module
 from pathlib import Path
 from typing import Any, Literal
 
 from reeval.errors import InfrastructureError, Phase
+from reeval.harnesses.agents.named import agent_named
 from reeval.harnesses.agents.programs.install import install
-from reeval.harnesses.agents.programs.package import Package
 from reeval.harnesses.layouts import named_layout
 from reeval.harnesses.options import typed_options
 from reeval.harnesses.program.files import digest_of, place_files, read_files
@@ -120,11 +119,6 @@ def _options(options: Mapping[str, Any], owner: str = "a harness of kind 'acp'")
     return typed_options(options, AcpOptions, owner)
 
 
-def _package(name: Installable) -> Package:
-    package: Package = import_module(f"reeval.harnesses.{name}").AGENT.package
-    return package
-
-
 def _layout(options: Mapping[str, Any]) -> Layout:
     return named_layout(_options(options).layout)
 
@@ -134,7 +128,7 @@ def _fingerprint(planned: PlannedHarness, root: Path) -> str:
     options = _options(planned.options, owner)
     words = [digest_of(read_files(options.files, root, owner))]
     if options.install is not None:
-        words.append(f"{options.install} {options.version or _package(options.install).version}")
+        words.append(f"{options.install} {options.version or agent_named(options.install).package.version}")
     return " ".join(filter(None, words))
 
 
@@ -142,7 +136,7 @@ def _programs(planned: PlannedHarness) -> tuple[str, ...]:
     options = _options(planned.options, f"[harness.{planned.id}]")
     if options.install is None:
         return ()
-    package = _package(options.install)
+    package = agent_named(options.install).package
     return (str(install(package, options.version or package.version)),)
 
 

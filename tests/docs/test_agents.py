@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import fields
-from importlib import import_module
 
 import pytest
 
 from reeval.harnesses.agents.agent import Agent
+from reeval.harnesses.agents.named import agent_named
 from reeval.harnesses.agents.options import AgentOptions
 from reeval.harnesses.kinds import KINDS
 from reeval.schema.transcript import Channel
@@ -15,7 +15,7 @@ from tests.docs.pages import section, tables
 
 GUIDE, REFERENCE = "guide/agents.md", "reference/harnesses.md"
 NAMES = [kind.name for kind in KINDS.values() if issubclass(kind.options, AgentOptions)]
-AGENTS: list[Agent] = [import_module(f"reeval.harnesses.{name.replace('-', '_')}").AGENT for name in NAMES]
+AGENTS = [agent_named(name) for name in NAMES]
 
 
 def yes(value: bool) -> str:

@@ -9,8 +9,9 @@ from typing import Any
 import msgspec
 import pytest
 
+from reeval.harnesses.agents.named import agent_named
 from reeval.harnesses.program.stream import StreamEvent
-from tests.harnesses.streams.record import PLACE, SCENARIOS, WORKSPACE, agent_of, came_to, ending_of
+from tests.harnesses.streams.record import PLACE, SCENARIOS, WORKSPACE, came_to, ending_of
 
 RECORDED = sorted(PLACE.glob("*/*.json"))
 
@@ -18,7 +19,7 @@ RECORDED = sorted(PLACE.glob("*/*.json"))
 def replayed(path: Path, change: Any = lambda data: data) -> list[Any]:
     """Read a recorded conversation again, each stream changed, and return what its turns come to."""
     recorded = json.loads(path.read_text())
-    agent = agent_of(path.parent.name)
+    agent = agent_named(path.parent.name)
     translator = agent.translator(WORKSPACE, tuple(recorded["servers"]))
     found = []
     for number, turn in enumerate(recorded["turns"], 1):
@@ -92,7 +93,7 @@ WRONG = [None, 3, True, 10**400, "x", [], {}, [None, 3, "x", {}], {"type": 3}, {
 @pytest.mark.parametrize("scenario", ["ok", "no-key"])
 def test_a_value_of_any_type_anywhere_never_fails(agent: str, scenario: str) -> None:
     path = PLACE / agent / f"{scenario}-1.jsonl"
-    translator = agent_of(agent).translator(WORKSPACE, ("demo",))
+    translator = agent_named(agent).translator(WORKSPACE, ("demo",))
     for line in path.read_bytes().splitlines():
         found = json.loads(line) if line.startswith(b"{") else {}
         for twisted in twists(found):

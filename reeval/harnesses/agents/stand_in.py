@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from importlib import import_module
 from typing import Literal
 
-from reeval.harnesses.agents.agent import Agent, Call
+from reeval.harnesses.agents.agent import Call
+from reeval.harnesses.agents.named import agent_named
 from reeval.harnesses.agents.placing import place
 from reeval.protocols import Room
 
@@ -15,7 +15,7 @@ __all__ = ["place_servers", "servers_taken"]
 
 def servers_taken(name: str) -> frozenset[Literal["stdio", "http"]]:
     """Return the kinds of servers that the agent of a layout can be given."""
-    return _agent(name).mcp
+    return agent_named(name).mcp
 
 
 async def place_servers(name: str, model: str | None, room: Room) -> Mapping[str, str]:
@@ -23,7 +23,7 @@ async def place_servers(name: str, model: str | None, room: Room) -> Mapping[str
 
     Some agents read them from a variable. Raises ``InfrastructureError``.
     """
-    agent, sandbox = _agent(name), await room.sandbox()
+    agent, sandbox = agent_named(name), await room.sandbox()
     home = (await sandbox.exec('printf %s "$HOME"')).stdout
     call = Call(
         prompt="",
@@ -40,8 +40,3 @@ async def place_servers(name: str, model: str | None, room: Room) -> Mapping[str
     invocation = agent.invoke(call)
     await place(invocation.files, sandbox, {})
     return invocation.env
-
-
-def _agent(name: str) -> Agent:
-    agent: Agent = import_module(f"reeval.harnesses.{name.replace('-', '_')}").AGENT
-    return agent

@@ -12,7 +12,6 @@ from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from functools import cache
-from importlib import import_module
 from pathlib import Path
 from typing import Any, Literal
 
@@ -21,6 +20,7 @@ import pytest
 from reeval.errors import InfrastructureError
 from reeval.harnesses.agents.agent import Agent
 from reeval.harnesses.agents.kind import agent_kind
+from reeval.harnesses.agents.named import agent_named
 from reeval.harnesses.agents.programs.install import installed as in_cache
 from reeval.harnesses.kinds import KINDS
 from reeval.protocols import HarnessKind, Sandbox, SandboxRequest, Session
@@ -36,12 +36,6 @@ __all__ = ["ROOT", "SUBJECTS", "Conversation", "Room", "Subject", "Talk", "conve
 ROOT = Path(__file__).parents[3]
 LOOKUP = (ROOT / "tests/servers/lookup.py").read_bytes()
 SERVER = McpServer(kind="stdio", command=("python3", "/home/agent/lookup.py"), env={"WORD": "s3cret"})
-
-
-def agent_of(kind: str) -> Agent:
-    """Return an agent by its kind."""
-    agent: Agent = import_module(f"reeval.harnesses.{kind.replace('-', '_')}").AGENT
-    return agent
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -67,7 +61,7 @@ class Subject:
     @property
     def version(self) -> str:
         """The version that is installed."""
-        return agent_of(self.kind).package.version
+        return agent_named(self.kind).package.version
 
 
 SUBJECTS = {
@@ -154,7 +148,7 @@ def need(name: str) -> None:
 
 def is_installed(name: str) -> bool:
     """Say whether an agent is in the user's cache."""
-    package = agent_of(name).package
+    package = agent_named(name).package
     return in_cache(package, package.version)
 
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 import msgspec
 import pytest
 
+from reeval.harnesses.agents.named import agent_named
 from reeval.schema.transcript import Changes, Channel, FileEdit, ToolCall, Turn
-from tests.harnesses.real.kit import KINDS, SUBJECTS, Conversation, Subject, agent_of, conversation, spent
+from tests.harnesses.real.kit import KINDS, SUBJECTS, Conversation, Subject, conversation, spent
 from tests.servers.agents import AgentServer
 
 pytestmark = pytest.mark.anyio
@@ -92,7 +93,7 @@ async def test_a_prompt_of_any_length_and_shape_arrives(subject: Subject, server
 
 
 async def test_rules_and_skills_are_read(subject: Subject, server: AgentServer) -> None:
-    run, agent = f"ok.{subject.kind}.reads", agent_of(subject.kind)
+    run, agent = f"ok.{subject.kind}.reads", agent_named(subject.kind)
     skill = b"---\nname: salute\ndescription: How the SKILLWORD is said.\n---\nSay Ahoy.\n"
     async with conversation(subject, Conversation(base_url=server.url(run))) as talk:
         await talk.sandbox.write(agent.layout.rules, b"Always say RULEWORD.\n")

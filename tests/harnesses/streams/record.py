@@ -13,7 +13,6 @@ import sys
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import replace
-from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -26,11 +25,12 @@ if __name__ == "__main__":  # a program finds its neighbors from the project's r
 from reeval.errors import InfrastructureError
 from reeval.harnesses.agents.agent import Agent, Ending, Translator
 from reeval.harnesses.agents.answer import AgentAnswer
+from reeval.harnesses.agents.named import agent_named
 from reeval.harnesses.program.stream import StreamEvent
 from tests.harnesses.real.kit import SUBJECTS, Conversation, Subject, conversation, installed
 from tests.servers.agents import AgentServer, closed_port
 
-__all__ = ["PLACE", "SCENARIOS", "agent_of", "came_to"]
+__all__ = ["PLACE", "SCENARIOS", "came_to"]
 
 PLACE = Path(__file__).parent
 WORKSPACE = "/workspace"
@@ -49,12 +49,6 @@ SCENARIOS = {
     "overflow": ("DO say Done.",),
     "empty": ("DO say Done.",),
 }
-
-
-def agent_of(kind: str) -> Agent:
-    """Return an agent by its kind."""
-    agent: Agent = import_module(f"reeval.harnesses.{kind.replace('-', '_')}").AGENT
-    return agent
 
 
 class Tee:
@@ -98,7 +92,7 @@ def came_to(agent: Agent, translator: Translator, lines: bytes, ending: Ending, 
 
 
 async def _record(subject: Subject, scenario: str, server: AgentServer) -> None:
-    agent, tees = agent_of(subject.kind), list[Tee]()
+    agent, tees = agent_named(subject.kind), list[Tee]()
     base_url = (
         f"http://127.0.0.1:{closed_port()}" if scenario == "refused" else server.url(f"{scenario}.{subject.kind}")
     )
