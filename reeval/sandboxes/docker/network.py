@@ -64,13 +64,16 @@ async def open_network(
         await link.sidecar.allow(link.address, mode, hosts)
         try:
             yield Network(mode=link.network, env=_proxied(f"http://{link.address}:{PORT}"), dns=(link.address,))
-        finally:
-            await _ended(link, request)
+        except BaseException:
+            with suppress(InfrastructureError):  # What went wrong first is told.
+                await _ended(link, request)
+            raise
+        await _ended(link, request)
 
 
 async def _ended(link: Link, request: SandboxRequest) -> None:
-    """Take back the policy and tell what was refused."""
-    with anyio.CancelScope(shield=True), suppress(InfrastructureError):
+    """Take back the policy and tell what was refused; raise ``InfrastructureError`` when that is not known."""
+    with anyio.CancelScope(shield=True):
         report = await link.sidecar.forget(link.address)
         for refused in _refused(report):
             request.refused(refused)

@@ -13,6 +13,7 @@ from typing import Any
 import anyio
 import pytest
 
+from reeval.errors import InfrastructureError
 from reeval.protocols import Sandbox
 from reeval.sandboxes.docker.labels import filtered
 from reeval.schema.environment import Egress
@@ -160,6 +161,20 @@ async def test_without_a_policy_only_the_models_are_reached(held: Held) -> None:
             assert await fetched(sandbox, f"http://host.docker.internal:{port}/") == "200 hello"
         async with held.open(mode="deny-all", of_models=(f"host.docker.internal:{port}",)) as sandbox:
             assert (await fetched(sandbox, f"http://host.docker.internal:{port}/")).startswith("error")
+
+
+async def test_a_lost_proxy_is_told_and_not_that_nothing_was_refused(held: Held) -> None:
+    engine, found = held.site.engine, filtered(held.site.root)
+
+    async def loses_its_proxy() -> None:
+        async with held.open("example.com"):
+            names = [one["Names"][0] for one in engine.now(lambda client: client.containers(filters=found))]
+            proxy = next(name for name in names if name.startswith("/reeval-proxy-"))
+            engine.now(lambda client: client.remove_container(proxy.lstrip("/"), force=True))
+
+    with pytest.raises(InfrastructureError, match="the proxy of allowed hosts: it"):
+        await loses_its_proxy()
+    assert held.refused == []
 
 
 async def test_forty_attempts_at_once_have_a_network_each(held: Held) -> None:

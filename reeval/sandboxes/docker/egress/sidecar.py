@@ -40,6 +40,8 @@ class Sidecar:
         self._rest = b""
         self._said = b""
         self._lock = anyio.Lock()
+        self._owed = 0
+        """Answers that are still to come: that of an order which was given up is not the next one's."""
 
     async def allow(self, address: str, mode: str, hosts: Sequence[str]) -> None:
         """Hold what comes to one of its addresses to a policy."""
@@ -70,7 +72,12 @@ class Sidecar:
                     await self._stream.send(json.dumps(order).encode() + b"\n")
                 except OSError as error:
                     raise self._broken("it is gone") from error
-                return await self._answer()
+                self._owed += 1
+                while True:
+                    answer = await self._answer()
+                    self._owed -= 1
+                    if not self._owed:
+                        return answer
         raise self._broken("it does not answer")
 
     async def _answer(self) -> dict[str, Any]:
