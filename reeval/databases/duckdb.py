@@ -12,7 +12,7 @@ import duckdb
 from reeval.backends import DatabaseKind, QueryError
 from reeval.databases.files import tables_of
 from reeval.databases.schemas import create_tables
-from reeval.databases.statements import EMPTY, refuse_several
+from reeval.databases.statements import EMPTY, refuse_several, split
 from reeval.databases.worker.engine import Found
 from reeval.databases.worker.gather import SMALL
 from reeval.databases.worker.pool import open_pool
@@ -33,7 +33,8 @@ _LOADED_BYTES = 256 << 20
 """CSV files up to this size together are read once; what is larger stays in its file."""
 _BATCH = 20_000
 """Rows of a batch of Arrow's."""
-_SETTINGS = ("use ", "set schema", "set search_path", "set session schema", "set session search_path")
+_SETTINGS = (("set", "schema"), ("set", "search_path"))
+_ALLOWED = "USE, and SET of schema or search_path,"
 _COLUMNS = """
     SELECT schema_name, table_name, column_name, data_type FROM duckdb_columns()
     WHERE NOT internal AND database_name = current_database() ORDER BY schema_name, table_name, column_index
@@ -140,7 +141,7 @@ def _checked(sql: str) -> list[str]:
         raise QueryError(EMPTY)
     *before, last = statements
     kinds = duckdb.StatementType
-    refuse_several([one.type == kinds.SET and _is_harmless(one.query) for one in before])
+    refuse_several([one.type == kinds.SET and _is_harmless(one.query) for one in before], _ALLOWED)
     if last.type == kinds.SET:
         raise QueryError("the text only sets something and asks nothing")
     if last.type not in {kinds.SELECT, kinds.EXPLAIN}:
@@ -151,7 +152,8 @@ def _checked(sql: str) -> list[str]:
 
 
 def _is_harmless(sql: str) -> bool:
-    return " ".join(sql.lower().split()).startswith(_SETTINGS)
+    words = tuple(word for word in split(sql, "postgres")[0].words if word != "session")
+    return words[:1] == ("use",) or words[:2] in _SETTINGS
 
 
 def _quoted(text: str) -> str:

@@ -92,7 +92,9 @@ def read_query(sql: str, dialect: Dialect) -> Query:
     if not statements:
         raise QueryError(EMPTY)
     *before, last = statements
-    refuse_several([_is_setting(one) for one in before])
+    # SQLite has no settings: a query is not run without one that its text asks for.
+    sets = dialect == "postgres"
+    refuse_several([sets and _is_setting(one) for one in before], "SET of search_path or time zone" if sets else None)
     first = last.words[0] if last.words else ""
     if _is_setting(last):
         raise QueryError("the text only sets something and asks nothing")
@@ -104,13 +106,11 @@ def read_query(sql: str, dialect: Dialect) -> Query:
     return Query(settings=tuple(one.text for one in before), statement=last)
 
 
-def refuse_several(harmless: Sequence[bool]) -> None:
-    """Raise ``QueryError`` unless all statements before the query are harmless."""
+def refuse_several(harmless: Sequence[bool], allowed: str | None) -> None:
+    """Raise ``QueryError`` unless all statements before the query are harmless; ``allowed`` says which are."""
     if not all(harmless):
-        count = len(harmless) + 1
-        raise QueryError(
-            f"the text holds {count} statements; only SET of search_path or time zone may stand before one"
-        )
+        rule = f"only {allowed} may stand before one" if allowed else "only one is run"
+        raise QueryError(f"the text holds {len(harmless) + 1} statements; {rule}")
 
 
 def _tokens(sql: str, dialect: Dialect) -> Iterator[tuple[str, int, int]]:

@@ -153,7 +153,8 @@ REFUSED = {
     "COPY orders TO '/tmp/orders.csv'": "COPY is refused",
     "COPY (SELECT 1) TO '/tmp/orders.csv'": "COPY is refused",
     "EXPORT DATABASE '/tmp/exported'": "EXPORT is refused",
-    "SET memory_limit = '1TB'; SELECT 1": "the text holds 2 statements; only SET of search_path",
+    "SET memory_limit = '1TB'; SELECT 1": "the text holds 2 statements; only USE, and SET of schema or search_path, may",
+    "SET TimeZone = 'UTC'; SELECT 1": "the text holds 2 statements; only USE, and SET of schema",
     "SET memory_limit = '1TB'": "the text only sets something and asks nothing",
     "PRAGMA memory_limit = '1TB'": "the text only sets something and asks nothing",
     "CALL enable_logging()": "CALL is refused",
@@ -188,7 +189,7 @@ async def test_what_is_no_query_of_this_database_says_why(database: Database, sq
 
 async def test_a_schema_may_be_chosen_for_one_query(database: Database) -> None:
     async with database.snapshot() as snapshot:
-        found = await snapshot.query('USE shop; SELECT * FROM "order items"')
+        found = await snapshot.query('-- first\nUSE shop; SELECT * FROM "order items"')
         assert found.rows == [(1,)]
         assert (await snapshot.query("SELECT current_schema()")).rows == [("main",)]
 
