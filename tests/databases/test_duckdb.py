@@ -153,7 +153,7 @@ REFUSED = {
     "COPY orders TO '/tmp/orders.csv'": "COPY is refused",
     "COPY (SELECT 1) TO '/tmp/orders.csv'": "COPY is refused",
     "EXPORT DATABASE '/tmp/exported'": "EXPORT is refused",
-    "SET memory_limit = '1TB'; SELECT 1": "the text holds 2 statements; only USE, and SET of schema or search_path, may",
+    "SET memory_limit = '1TB'; SELECT 1": "the text holds 2 statements; only USE, and SET of schema or search_path",
     "SET TimeZone = 'UTC'; SELECT 1": "the text holds 2 statements; only USE, and SET of schema",
     "SET memory_limit = '1TB'": "the text only sets something and asks nothing",
     "PRAGMA memory_limit = '1TB'": "the text only sets something and asks nothing",
