@@ -62,8 +62,6 @@ class CommandOptions:
             raise ValueError(f'a command without {PROMPT}, or one with prompt = "argument"; now it reads the prompt')
         if self.turn_timeout is not None and not 0 < self.turn_timeout < float("inf"):
             raise ValueError(f"a turn_timeout of more than 0 seconds, not {self.turn_timeout!r}")
-        if strange := set(self.unreported) - set(Channel):
-            raise ValueError(f"unreported from {', '.join(Channel)}, not {min(strange)!r}")
         named_layout(self.layout)
 
 

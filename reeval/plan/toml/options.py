@@ -9,6 +9,7 @@ from __future__ import annotations
 import types
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import MISSING, Field, fields, is_dataclass
+from enum import StrEnum
 from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_type_hints
 
 from pydantic_core import CoreSchema
@@ -57,6 +58,8 @@ def _form(annotation: Any) -> CoreSchema:
         return _PLAIN[annotation]
     if isinstance(annotation, type) and is_dataclass(annotation):
         return _dataclass(annotation, {})
+    if isinstance(annotation, type) and issubclass(annotation, StrEnum):
+        return cs.literal_schema([member.value for member in annotation])
     return _composed(get_origin(annotation), get_args(annotation))
 
 
