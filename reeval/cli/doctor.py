@@ -118,12 +118,12 @@ def _engine(config: Config, root: Path) -> Iterator[Finding]:
 
     if all(table.get("kind") != "docker" for table in config.sandboxes.values()):
         return
-    text, mend = engine_state()
-    left = [] if mend else leftovers(root)
+    answers, text = engine_state()
+    left = leftovers(root) if answers else []
     if left:
         yield Finding("engine", "warn", f"{text}; killed runs left {plural(len(left), 'thing')}", "reeval clean")
     else:
-        yield Finding("engine", "warn" if mend else "ok", text, mend)
+        yield Finding("engine", "ok" if answers else "warn", text)
 
 
 def _disk(place: Path) -> Finding:

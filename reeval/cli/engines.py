@@ -36,26 +36,30 @@ def images(root: Path, *, dry_run: bool) -> list[UnusedImage]:
         return [] if engine is None else (unused_images if dry_run else remove_unused)(engine, root, time.time())
 
 
-def engine_state() -> tuple[str, str]:
-    """Return what engine there is and, when none answers, how to mend that."""
-    from reeval.sandboxes.docker.engine.client import START_ENGINE
+def engine_state() -> tuple[bool, str]:
+    """Return whether an engine answers, and which one that is, or why none does and how to mend it."""
+    from reeval.sandboxes.docker.kind import DockerSandboxKind
 
-    with _engine(asked=True) as engine:
-        if engine is None:
-            return "no container engine answers", START_ENGINE
+    kind = DockerSandboxKind()
+    try:
+        engine = kind.engine()
         version = engine.now(lambda client: client.version())
-        return f"{version.get('Version')} at {engine.name}", ""
+    except (InfrastructureError, PlanError) as error:
+        return False, str(error)
+    finally:
+        kind.close()
+    return True, f"{version.get('Version')} at {engine.name}"
 
 
 @contextmanager
-def _engine(*, asked: bool = False) -> Iterator[Engine | None]:
+def _engine() -> Iterator[Engine | None]:
     from reeval.sandboxes.docker.engine.address import has_engine
     from reeval.sandboxes.docker.kind import DockerSandboxKind
 
     kind = DockerSandboxKind()
     engine = None
     with suppress(InfrastructureError, PlanError):
-        engine = kind.engine() if asked or has_engine() else None
+        engine = kind.engine() if has_engine() else None
     try:
         yield engine
     finally:

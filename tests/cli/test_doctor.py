@@ -80,6 +80,14 @@ def test_an_agents_table_that_is_wrong_is_a_warning(here: Path) -> None:
     assert (finding.state, "newest" in finding.text) == ("warn", True)
 
 
+def test_an_engine_that_cannot_be_asked_is_told_why(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    project(here, config='[sandbox.docker]\nkind = "docker"\nimage = "none"\n')
+    monkeypatch.delenv("DOCKER_HOST", raising=False)
+    monkeypatch.setenv("DOCKER_CONTEXT", "no-such")
+    text = "there is no docker context 'no-such'; see docker context ls, or set DOCKER_HOST"
+    assert found(here)["engine"] == ("warn", text)
+
+
 def test_it_changes_nothing(here: Path) -> None:
     project(here)
     before = sorted(os.walk(here))

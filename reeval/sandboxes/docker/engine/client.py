@@ -15,7 +15,7 @@ from reeval.sandboxes.docker.engine.streams import Stream
 if TYPE_CHECKING:
     from docker import APIClient
 
-__all__ = ["START_ENGINE", "Engine", "EngineError", "connect"]
+__all__ = ["Engine", "EngineError", "connect"]
 
 T = TypeVar("T")
 

@@ -7,8 +7,8 @@ Nothing else is needed of the engine: no file system that it shares with this ma
 from __future__ import annotations
 
 import hashlib
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
-from contextlib import asynccontextmanager, suppress
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
+from contextlib import asynccontextmanager, contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +21,7 @@ from reeval.sandboxes.docker.images.base import BUILT, image_config
 from reeval.sandboxes.docker.labels import attempt_labels, project_labels
 from reeval.shelf import CACHE, Held, claim
 
-__all__ = ["Layers", "content_key", "discarded", "refusals"]
+__all__ = ["Layers", "content_key"]
 
 AGAIN = 0.2
 """Seconds between two looks whether another process has made an image."""
@@ -87,13 +87,13 @@ class Layers:
             "Labels": self.labels("an image"),
             "HostConfig": {"NetworkMode": "none"},
         }
-        with refusals("no image can be made from it"):
+        with _refusals("no image can be made from it"):
             made = await self.engine.call(
                 lambda client: str(client.create_container_from_config(config)["Id"]),
                 undo=lambda made: self.engine.now(lambda client: client.remove_container(made, force=True, v=True)),
             )
-        async with discarded(self.engine, made):
-            with refusals("no image can be made from it"):
+        async with _discarded(self.engine, made):
+            with _refusals("no image can be made from it"):
                 yield made
 
     async def commit(self, container: str, tag: str) -> None:
@@ -102,14 +102,14 @@ class Layers:
         # A commit takes over the container's labels: those of its owner, which has nothing to do with the image.
         labels: Mapping[str, str] = {**dict.fromkeys(self.labels(""), ""), **project_labels(self.root)}
         changes = [f'LABEL "{label}"="{value}"' for label, value in labels.items()]
-        with refusals("the image could not be made"):
+        with _refusals("the image could not be made"):
             await self.engine.call(
                 lambda client: client.commit(container, name, key, pause=False, changes=changes), patient=True
             )
 
 
 @asynccontextmanager
-async def discarded(engine: Engine, container: str) -> AsyncIterator[None]:
+async def _discarded(engine: Engine, container: str) -> AsyncIterator[None]:
     """Remove a container when the block is left; one that cannot be removed is swept by the next run."""
     try:
         yield
@@ -118,18 +118,13 @@ async def discarded(engine: Engine, container: str) -> AsyncIterator[None]:
             await engine.call(lambda client: client.remove_container(container, force=True, v=True))
 
 
-class refusals:  # noqa: N801 - reads as a word before a block
+@contextmanager
+def _refusals(what: str) -> Iterator[None]:
     """Turn what the engine refuses in the block into an ``InfrastructureError`` that begins with ``what``."""
-
-    def __init__(self, what: str) -> None:
-        self._what = what
-
-    def __enter__(self) -> None:
-        return None
-
-    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
-        if isinstance(error, EngineError):
-            raise InfrastructureError(Phase.SANDBOX, f"{self._what}: {error}") from error
+    try:
+        yield
+    except EngineError as error:
+        raise InfrastructureError(Phase.SANDBOX, f"{what}: {error}") from error
 
 
 def _claimed(place: Path) -> Held | None:
