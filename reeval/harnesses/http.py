@@ -50,7 +50,7 @@ class HttpAgentOptions:
     body: dict[str, Any] = field(default_factory=dict)
     """More keys of each request's JSON."""
     retries: int = 2
-    """Further tries when the agent cannot be reached, or says that it cannot answer now (429, 502, 503, 504)."""
+    """Further tries when the agent cannot be reached, or says that it cannot answer now (408, 425, 429, 502 to 504)."""
     connect_timeout: float = 10.0
     """Seconds."""
     turn_timeout: float | None = None
