@@ -176,8 +176,11 @@ class SandboxKind(Protocol):
         """Start one; raise ``InfrastructureError`` (phase ``sandbox``) when it does not start."""
         ...
 
-    async def finish(self) -> None:
-        """End what attempts shared while they ran: called when a run ends, however it does."""
+    async def finish(self, root: Path, room: int) -> None:
+        """End what attempts shared, and keep what later runs may reuse of it below ``room`` bytes.
+
+        Called when a run of the project at ``root`` ends, however it does.
+        """
         ...
 
     async def sweep(self, root: Path) -> list[str]:

@@ -283,7 +283,7 @@ def _tools(project: Project, job: _Job, request: Request, reporter: Reporter) ->
 
 
 async def _swept_and_run(project: Project, plan: Plan, tools: Tools) -> RunOutcome:
-    """Remove what killed runs of this project left, then run."""
+    """Remove what killed runs of this project left, run, and end what the attempts shared."""
     import anyio
 
     from reeval.run.runner import run_plan
@@ -297,7 +297,7 @@ async def _swept_and_run(project: Project, plan: Plan, tools: Tools) -> RunOutco
     finally:
         with anyio.CancelScope(shield=True):
             for kind in kinds:
-                await kind.finish()
+                await kind.finish(project.store.root, project.config.cache.size)
 
 
 def _facts(project: Project, plan: Plan) -> list[str]:

@@ -82,8 +82,8 @@ class LocalSandboxKind:
         async with opened(placed, _options(request)) as sandbox:
             yield sandbox
 
-    async def finish(self) -> None:
-        """End what attempts shared: nothing runs beside them."""
+    async def finish(self, root: Path, room: int) -> None:
+        """End what attempts shared: nothing runs beside them, and what is kept lies in the project's cache."""
 
     async def sweep(self, root: Path) -> list[str]:
         """Remove what killed runs of this project left, never a live run's; return what was removed."""

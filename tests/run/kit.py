@@ -222,7 +222,7 @@ class PlainSandboxKind:
         if self.close_error is not None:
             raise self.close_error
 
-    async def finish(self) -> None: ...
+    async def finish(self, root: Path, room: int) -> None: ...
 
     async def sweep(self, root: Path) -> list[str]:
         return []

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import AsyncIterator, Hashable, Mapping
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
 from pathlib import Path
@@ -87,10 +88,18 @@ class DockerSandboxKind:
         async with opened(await self._connected(), request, _options(request), image, self._open_links()) as sandbox:
             yield sandbox
 
-    async def finish(self) -> None:
-        """End the proxies of the run."""
+    async def finish(self, root: Path, room: int) -> None:
+        """End the proxies of the run, and remove images beyond ``room`` that nobody used for a day."""
+        from anyio import to_thread
+
+        from reeval.sandboxes.docker.engine.client import EngineError
+        from reeval.sandboxes.docker.images.unused import remove_unused
+
         if self._proxies is not None:
             await self._proxies.finish()
+        if self._images and self._engine is not None:
+            with suppress(InfrastructureError, EngineError):  # What is left is found by the next run.
+                await to_thread.run_sync(lambda: remove_unused(self.engine(), root, time.time(), room=room))
 
     async def sweep(self, root: Path) -> list[str]:
         """Remove what killed runs of this project left, never a live run's; return what was removed."""

@@ -50,9 +50,9 @@ async def opened(
 async def opened_bare(
     engine: Engine, request: SandboxRequest, options: DockerOptions, image: PreparedImage, links: Links
 ) -> AsyncIterator[Container]:
-    """Give a container as an attempt's, for what attempts share."""
+    """Give a container as an attempt's, for what attempts share: no agent is in it, so no model is reached."""
     labels = attempt_labels(request.root, request.run_id, request.key)
-    alone = replace(request, keep=False)
+    alone = replace(request, keep=False, hosts=())
     async with (
         open_network(engine, alone, links, options.proxy_image or image.id) as network,
         opened_container(engine, _container(alone, options, image, network, labels)) as container,

@@ -95,7 +95,7 @@ class Held:
 @pytest.fixture
 async def held(docker_python: DockerSite) -> Any:
     yield Held(docker_python)
-    await docker_python.kind.finish()
+    await docker_python.kind.finish(docker_python.root, 0)
     labels = filtered(docker_python.root)
     assert not docker_python.engine.now(lambda client: client.networks(filters=labels))
     assert not docker_python.containers()
@@ -175,6 +175,8 @@ async def test_a_lost_proxy_is_told_and_not_that_nothing_was_refused(held: Held)
     with pytest.raises(InfrastructureError, match="the proxy of allowed hosts: it"):
         await loses_its_proxy()
     assert held.refused == []
+    async with held.open("example.com") as sandbox:
+        assert "403" in await fetched(sandbox, "http://example.org/"), "the next attempt has another one"
 
 
 async def test_forty_attempts_at_once_have_a_network_each(held: Held) -> None:

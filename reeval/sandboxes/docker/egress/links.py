@@ -46,7 +46,8 @@ class Links:
 
     def __init__(self) -> None:
         self._sidecars: dict[tuple[str, str], Sidecar] = {}
-        self._free: dict[tuple[str, str], list[Link]] = {}
+        """By run and sandbox: what the attempts of one sandbox start from all stands on one image."""
+        self._free: dict[Sidecar, list[Link]] = {}
         self._networks: dict[str, Engine] = {}
         self._starting = anyio.Lock()
 
@@ -56,13 +57,10 @@ class Links:
 
         The block leaves nothing in it, and no policy.
         """
-        key = (request.run_id, image)
         labels = run_labels(request.root, request.run_id)
-        async with self._starting:
-            if key not in self._sidecars:
-                self._sidecars[key] = await start_sidecar(engine, image, labels)
-        free = self._free.setdefault(key, [])
-        link = free.pop() if free else await self._made(engine, self._sidecars[key], labels)
+        sidecar = await self._sidecar(engine, (request.run_id, request.sandbox.id), image, labels)
+        free = self._free.setdefault(sidecar, [])
+        link = free.pop() if free else await self._made(engine, sidecar, labels)
         yield link
         # Only where all went well: what a block that failed left in it, nobody knows.
         if not request.keep:
@@ -77,6 +75,15 @@ class Links:
                 for name, engine in self._networks.items():
                     tasks.start_soon(_removed_at_last, engine, name)
         self._sidecars, self._free, self._networks = {}, {}, {}
+
+    async def _sidecar(self, engine: Engine, key: tuple[str, str], image: str, labels: Mapping[str, str]) -> Sidecar:
+        async with self._starting:
+            sidecar = self._sidecars.get(key)
+            if sidecar is not None and sidecar.broken:
+                await sidecar.close()
+            if sidecar is None or sidecar.broken:
+                sidecar = self._sidecars[key] = await start_sidecar(engine, image, labels)
+            return sidecar
 
     async def _made(self, engine: Engine, sidecar: Sidecar, labels: Mapping[str, str]) -> Link:
         name = f"reeval-{secrets.token_hex(8)}"

@@ -175,7 +175,8 @@ class Proxy:
                 writer.write(b"HTTP/1.1 200 Connection established\r\n\r\n")
             else:
                 kept = [field for field in fields if not field.lower().startswith(_UNFORWARDED)]
-                shown = host if port == 80 else f"{host}:{port}"
+                name = f"[{host}]" if ":" in host else host
+                shown = name if port == 80 else f"{name}:{port}"
                 lines = [f"{method} {path} {version}", f"Host: {shown}", *kept, "Connection: close", "", ""]
                 their_writer.write("\r\n".join(lines).encode("latin-1"))
             await _both_ways(reader, writer, their_reader, their_writer)

@@ -40,6 +40,8 @@ class Sidecar:
         self._rest = b""
         self._said = b""
         self._lock = anyio.Lock()
+        self.broken = False
+        """It did not do what it was asked to: another one has to take its place."""
         self._owed = 0
         """Answers that are still to come: that of an order which was given up is not the next one's."""
 
@@ -95,6 +97,7 @@ class Sidecar:
         return answer
 
     def _broken(self, why: str) -> InfrastructureError:
+        self.broken = True
         said = self._said.decode("utf-8", "replace")
         return InfrastructureError(Phase.SANDBOX, f"the proxy of allowed hosts: {why}", detail=said)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -43,8 +43,6 @@ class PreparedImage:
     """Host directory that the workspace was copied from; None: it is not known what it holds."""
     baseline: TreeSnapshot | None = None
     """The workspace of a new container, as soon as one of them was looked at."""
-    lost: bool = field(default=False)
-    """Somebody removed it from the engine."""
 
 
 async def prepare_image(engine: Engine, request: SandboxRequest, options: DockerOptions) -> PreparedImage:

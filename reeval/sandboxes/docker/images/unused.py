@@ -31,27 +31,36 @@ class UnusedImage(NamedTuple):
     """What it has beyond the images that it stands on, as far as the engine tells."""
 
 
-def unused_images(engine: Engine, root: Path, now: float) -> list[UnusedImage]:
-    """Return the images of a project that nobody used for a day, those that stand on others first. Blocks."""
-    return engine.now(lambda client: list(_unused(client, root, now)))
+def unused_images(engine: Engine, root: Path, now: float, *, room: int = 0) -> list[UnusedImage]:
+    """Return the images of a project that nobody used for a day, those that stand on others first. Blocks.
+
+    Those that were used last stay, as long as all that stay have no more than ``room`` bytes.
+    """
+    return engine.now(lambda client: list(_unused(client, root, now, room)))
 
 
-def remove_unused(engine: Engine, root: Path, now: float) -> list[UnusedImage]:
+def remove_unused(engine: Engine, root: Path, now: float, *, room: int = 0) -> list[UnusedImage]:
     """Remove them, but none that a container or another image stands on; return what is gone. Blocks."""
     removed = []
-    for image in unused_images(engine, root, now):
+    for image in unused_images(engine, root, now, room=room):
         with suppress(EngineError):
             engine.now(lambda client, image=image: client.remove_image(image.name))  # type: ignore[misc]
             removed.append(image)
     return removed
 
 
-def _unused(client: APIClient, root: Path, now: float) -> Iterator[UnusedImage]:
-    found = [one for one in client.images(filters=filtered(root)) if _name(one)]
-    for one in sorted(found, key=lambda one: int(one["Created"]), reverse=True):
-        details = client.inspect_image(one["Id"])
-        if now - max(float(one["Created"]), _tagged(details)) > UNUSED:
-            yield UnusedImage(one["Id"], _name(one), _own_bytes(client, one, details))
+def _unused(client: APIClient, root: Path, now: float, room: int) -> Iterator[UnusedImage]:
+    found = {one["Id"]: one for one in client.images(filters=filtered(root)) if _name(one)}
+    details = {id: client.inspect_image(id) for id in found}
+    used = {id: max(float(one["Created"]), _tagged(details[id])) for id, one in found.items()}
+    beyond: dict[str, int] = {}
+    for id in sorted(found, key=used.__getitem__, reverse=True):
+        size = _own_bytes(client, found[id], details[id])
+        room -= size
+        if room <= 0 and now - used[id] > UNUSED:
+            beyond[id] = size
+    for id in sorted(beyond, key=lambda one: int(found[one]["Created"]), reverse=True):
+        yield UnusedImage(id, _name(found[id]), beyond[id])
 
 
 def _name(image: Mapping[str, Any]) -> str:
