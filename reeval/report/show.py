@@ -260,12 +260,17 @@ def _questions(run: RunRecord, record: AttemptRecord, page: Page) -> list[str]:
 
 
 def _diff(record: AttemptRecord, page: Page) -> list[str]:
-    lines = page.lines(diff_of(record, page.reader), _DIFF_LINES, 2)
-    return _titled("diff", [_diff_line(line, page) for line in lines], page)
+    turns = enumerate(turns_of(record, page.reader), 1)
+    patches = [f"turn {number}\n{turn.diff.rstrip()}\n" for number, turn in turns if turn.diff]
+    # The patch of one turn may undo that of another: together they are no diff.
+    diff = "".join(patches) if len(patches) > 1 else diff_of(record, page.reader)
+    return _titled("diff", [_diff_line(line, page) for line in page.lines(diff, _DIFF_LINES, 2)], page)
 
 
 def _diff_line(line: str, page: Page) -> str:
     text = line[2:]
+    if text.startswith("turn "):
+        return "  " + page.ink("bold", text)
     if text.startswith(("diff ", "index ", "+++ ", "--- ", "new file", "deleted file", "… ")):
         return "  " + page.ink("dim", text)
     style = {"+": "green", "-": "red", "@": "cyan"}.get(text[:1])

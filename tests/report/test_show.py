@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import msgspec
 import pytest
 
 from reeval.report.screen.failures import Page
@@ -197,6 +198,19 @@ def test_a_scored_attempt_says_its_score_and_verdict() -> None:
 def test_a_skipped_attempt_says_why() -> None:
     lines = attempt_screen(run(), attempt(Outcome.SKIPPED, skip_reason="no network"), Page())
     assert lines[-1] == "no network"
+
+
+def test_the_patches_of_several_turns_stand_under_their_turns() -> None:
+    second = "diff --git a/b b/b\n--- a/b\n+++ b/b\n@@ -1 +1 @@\n-turn 1\n+turn 2\n"
+    turns = [TURN, Turn(prompt="And?"), msgspec.structs.replace(TURN, changes=Changes(patch=second))]
+    lines = attempt_screen(run(), attempt(turns=turns, diff=DIFF + second), Page())
+    assert lines[lines.index("diff") :][:15] == [
+        "diff",
+        "  turn 1",
+        *(f"  {line}" for line in DIFF.splitlines()),
+        "  turn 3",
+        *(f"  {line}" for line in second.splitlines()),
+    ]
 
 
 def test_a_diff_is_colored_on_a_terminal() -> None:
