@@ -134,6 +134,13 @@ def test_what_cannot_be_read_is_a_note_and_the_rest_counts(line: bytes, note: st
     assert len(odd.message) < 600
 
 
+@pytest.mark.parametrize("odd", [{"exit_code": 10**30}, {"exit_code": -(10**30)}, {"duration": -1}, {"started": 1e300}])
+def test_a_call_counts_without_a_number_that_none_can_have(odd: dict[str, Any]) -> None:
+    numbers = {"exit_code": -9, "started": 0.0, "duration": 2.5}
+    (call,) = turn_of({"type": "tool", "name": "shell", **numbers, **odd}).tool_calls
+    assert call == ToolCall(name="shell", **{**numbers, **dict.fromkeys(odd)})  # type: ignore[arg-type]
+
+
 def test_keys_that_are_not_known_and_empty_lines_change_nothing() -> None:
     turn = turn_of({"type": "message", "text": "hi", "id": 7}, b"", b"  \r")
     assert turn.events == (Text(text="hi"),)

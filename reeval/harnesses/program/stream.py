@@ -93,6 +93,8 @@ StreamEvent = (
 )
 
 _decode = msgspec.json.Decoder().decode
+_LONGEST = 1e9
+"""Seconds: thirty years."""
 NOT_JSON = object()
 """What a line that is no JSON decodes to: no value of JSON is it."""
 
@@ -118,7 +120,18 @@ def parse_line(line: bytes) -> StreamEvent | str | None:
         event: StreamEvent = msgspec.convert(found, StreamEvent)
     except msgspec.ValidationError as error:
         return f"unusable {kind} event ({error}): {line.decode('utf-8', 'replace')}"
-    return event
+    return _possible(event) if isinstance(event, ToolCall) else event
+
+
+def _possible(call: ToolCall) -> ToolCall:
+    """Return the call without those of its numbers that no call can have: it counts without them as well."""
+    limits = {"exit_code": (-NUMBER_LIMIT, NUMBER_LIMIT), "started": (0, _LONGEST), "duration": (0, _LONGEST)}
+    odd = {
+        name: None
+        for name, (least, most) in limits.items()
+        if (value := getattr(call, name)) is not None and not least <= value <= most
+    }
+    return msgspec.structs.replace(call, **odd) if odd else call
 
 
 def decode_line(line: bytes) -> Any:
