@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import redirect_stdout
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,6 +15,7 @@ from reeval.errors import DeclarationError, SelectionError, UsageError
 
 if TYPE_CHECKING:
     from reeval.plan.config import DataSettings
+    from reeval.plan.parts.standby import Standby
     from reeval.schema.data.questions import PlannedDatabase
     from reeval.schema.plan import Plan, Selection
     from reeval.schema.spec import EvalKind, FileSpec
@@ -110,17 +111,26 @@ def make_plan(project: Project, selection: Selection) -> Plan:
 
 def plan_of(project: Project, collected: Collected, selection: Selection) -> Plan:
     """Return the plan of a selection from what its files declare."""
+    import os
+
     from reeval.plan.build import build_plan
 
     def database(data: DataSettings, place: str) -> PlannedDatabase:
-        import os
-
         from reeval.databases.urls import plan_database
 
         options = {"statement_timeout": data.statement_timeout, "max_rows": data.max_rows, "target": data.target}
         return plan_database(str(data.database), project.store.root, os.environ, place=place, options=options)
 
-    return build_plan(collected.files, project.config, selection, project.catalog, database)
+    return build_plan(collected.files, project.config, selection, project.catalog, database, _standby(os.environ))
+
+
+def _standby(environ: Mapping[str, str]) -> Standby:
+    """Return which models may answer data questions where no harness is configured."""
+    from reeval.models.checks import key_variable
+    from reeval.models.standby import STANDBY_MODELS
+    from reeval.plan.parts.standby import Standby
+
+    return Standby(models=STANDBY_MODELS, key_variable=lambda planned: key_variable(planned, environ))
 
 
 def _harnesses(project: Project, names: Sequence[str]) -> tuple[str, ...]:

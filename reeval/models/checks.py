@@ -7,18 +7,22 @@ from urllib.parse import urlsplit
 
 from reeval.schema.plan import PlannedModel
 
-__all__ = ["key_problem", "key_value", "url_problem"]
+__all__ = ["key_problem", "key_value", "key_variable", "url_problem"]
 
 _ALSO = {"GEMINI_API_KEY": "GOOGLE_API_KEY"}
 """Where a key may stand too: Google's own tools read both names."""
 
 
+def key_variable(planned: PlannedModel, environ: Mapping[str, str]) -> str | None:
+    """Return the name of the variable that holds the key; None when none does."""
+    names = (planned.key, _ALSO.get(planned.key or ""))
+    return next((name for name in names if name and environ.get(name, "").strip()), None)
+
+
 def key_value(planned: PlannedModel, environ: Mapping[str, str]) -> str | None:
     """Return the key, without blanks around it; None when there is none."""
-    for name in (planned.key, _ALSO.get(planned.key or "")):
-        if name and (value := environ.get(name, "").strip()):
-            return value
-    return None
+    name = key_variable(planned, environ)
+    return environ[name].strip() if name else None
 
 
 def key_problem(planned: PlannedModel, environ: Mapping[str, str]) -> str | None:

@@ -19,6 +19,7 @@ from reeval.plan.nearest import hint
 from reeval.plan.parts.models import Models
 from reeval.plan.parts.names import Slugs, case_keys
 from reeval.plan.parts.problems import LATER, Problems
+from reeval.plan.parts.standby import Standby, StandIn, stand_in
 from reeval.plan.select import select
 from reeval.protocols import Catalog
 from reeval.schema.data.questions import PlannedDatabase
@@ -44,10 +45,12 @@ def build_plan(
     selection: Selection,
     catalog: Catalog,
     database: PlanDatabase | None = None,
+    standby: Standby | None = None,
 ) -> Plan:
     """Resolve everything that was asked for into the full list of attempts, questions and pairs.
 
-    ``database`` says what the URL of ``[data]`` stands for; without it a plan has none.
+    ``database`` says what the URL of ``[data]`` stands for; without it a plan has none. ``standby`` says which model
+    answers data questions where no harness is configured; without it none does.
 
     Raises ``SelectionError`` when the selection is empty or mixes kinds, and one ``PlanError`` that names
     every other problem with its file and line.
@@ -58,13 +61,13 @@ def build_plan(
     outermost = start(tuple(config.harnesses)).push(_config_layer(config))
     if profile:
         outermost = outermost.push(profile)
-    asked = _data_defaults(config, outermost)
-    selected = select(tuple(candidates(files, outermost, asked)), selection, config)
     builder = _Builder(config, selection, catalog, profile)
+    asked = builder.data_defaults(outermost, standby if any(file.asks for file in files) else None)
+    selected = select(tuple(candidates(files, outermost, asked)), selection, config)
     evals = tuple(builder.planned(candidate, selected.kind) for candidate in selected.evals)
     planned_database = builder.database(database) if any(planned.data for planned in evals) else None
     builder.finish()
-    notes = list(selected.notes)
+    notes = [*selected.notes, *builder.stood_in(evals)]
     if not any(planned.mode == "run" for planned in evals):
         notes.append("nothing runs: every selected eval is skipped or still to write")
     notes += _certified(evals)
@@ -104,12 +107,6 @@ def _config_layer(config: Config) -> Layer:
     return Layer("config", lambda option: config.at("defaults", *option.split(".")), config.defaults)
 
 
-def _data_defaults(config: Config, outermost: Cascade) -> DataDefaults:
-    data = config.data
-    layer = Layer("data", lambda option: config.at("data", *option.split(".")), data.options)
-    return DataDefaults(outermost.push(layer), data.compare, data.questions)
-
-
 def _profile_layer(config: Config, selection: Selection) -> Layer | None:
     name = selection.profile
     if name is None:
@@ -143,6 +140,22 @@ class _Builder:
         self.providers: dict[str, PlannedModel] = {}
         off = profile.source if profile and self._limit.get("compare") is False else None
         self._compares = Compares(self.cells.environments, self._problems, off)
+        self._stand_in: StandIn | None = None
+
+    def data_defaults(self, outermost: Cascade, standby: Standby | None) -> DataDefaults:
+        """Return what the config gives to every data question, and ``standby`` where it names no harness."""
+        config, data = self._config, self._config.data
+        layer = Layer("data", lambda option: config.at("data", *option.split(".")), data.options)
+        cascade = outermost.push(layer)
+        if standby and (found := stand_in(cascade, standby, self.models)):
+            self._stand_in, cascade = found, found.on(cascade)
+        return DataDefaults(cascade, data.compare, data.questions)
+
+    def stood_in(self, evals: Sequence[PlannedEval]) -> list[str]:
+        """Return what to say of a harness that nobody configured."""
+        found = self._stand_in
+        used = found and any(one.data and found.stands_in(one.sources.get("harness")) for one in evals)
+        return [found.said] if found and used else []
 
     def planned(self, candidate: Candidate, kind: EvalKind) -> PlannedEval:
         """Return the eval with every option resolved."""
@@ -246,6 +259,8 @@ class _Builder:
             example = '\n  [harness.terse]\n  kind = "fake"'
             if isinstance(candidate.spec, EvalSpec) and candidate.spec.data:
                 example = '\n  [harness.bare]\n  kind = "model"\n  model = "PROVIDER/MODEL"'
+                if self._stand_in:
+                    example += f"\nor set {_either(self._stand_in.variables)}, and a model of that provider answers"
             self._problems.add(CONFIG_NAME, f"there is no harness to run the evals; write one, such as{example}")
         elif not candidate.cascade.problems:
             place = cascade.place("harness", candidate.where)
@@ -266,6 +281,10 @@ class _Builder:
         for name in (*spec.judge_models, *(question.model for question in asked.questions)):
             if name is not None:
                 self.models.named(name, place)
+
+
+def _either(names: Sequence[str]) -> str:
+    return " or ".join(filter(None, (", ".join(names[:-1]), names[-1])))
 
 
 def _place(candidate: Candidate) -> tuple[str, tuple[str, ...]]:

@@ -33,7 +33,13 @@ class Models:
 
     def configured(self) -> dict[str, PlannedModel]:
         """Return the providers that have a table, with an empty ``model``; unused tables are checked too."""
-        return {name: planned for name in self._config.providers if (planned := self._provider(name))}
+        return {name: planned for name in self._config.providers if (planned := self.provider(name))}
+
+    def provider(self, name: str) -> PlannedModel | None:
+        """Return a provider with an empty ``model``; None when there is none, or with a problem in its table."""
+        if name not in self._providers:
+            self._providers[name] = self._new(name) if self._knows(name) else None
+        return self._providers[name]
 
     def named(self, name: str, place: str) -> None:
         """Plan the model ``name``; when there is none, that is a problem at ``place`` or in its provider's table."""
@@ -43,7 +49,7 @@ class Models:
         if not self._knows(provider):
             self._problems.add(place, self._unknown(name, provider, model))
             return
-        planned = self._provider(provider)
+        planned = self.provider(provider)
         if planned is None:
             return
         if not model and planned.kind != _FAKE:
@@ -60,11 +66,6 @@ class Models:
             return f"the model {name!r} has no provider; write 'provider/model', such as 'openai/{name}'"
         missing = f"there is no provider {provider!r} (a [provider.NAME] table of {CONFIG_NAME})"
         return f"the model {name!r}: {missing}; {hint(provider, known)}"
-
-    def _provider(self, name: str) -> PlannedModel | None:
-        if name not in self._providers:
-            self._providers[name] = self._new(name)
-        return self._providers[name]
 
     def _new(self, name: str) -> PlannedModel | None:
         table = self._config.providers.get(name, {})
