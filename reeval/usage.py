@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TypeVar
 
 import msgspec
 
 __all__ = ["Usage"]
+
+_Number = TypeVar("_Number", int, float)
 
 
 class Usage(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -25,10 +27,15 @@ class Usage(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
     def __add__(self, other: Usage) -> Usage:
         """Add field by field."""
-        sums: dict[str, Any] = {
-            name: _sum(getattr(self, name), getattr(other, name)) for name in self.__struct_fields__
-        }
-        return Usage(**sums)
+        # Field by field in words: a long turn adds up for every call of its model.
+        return Usage(
+            input=_sum(self.input, other.input),
+            output=_sum(self.output, other.output),
+            cache_read=_sum(self.cache_read, other.cache_read),
+            cache_write=_sum(self.cache_write, other.cache_write),
+            reasoning=_sum(self.reasoning, other.reasoning),
+            cost=_sum(self.cost, other.cost),
+        )
 
     @property
     def total(self) -> int | None:
@@ -38,5 +45,5 @@ class Usage(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
         return self.input + self.output + (self.cache_read or 0) + (self.cache_write or 0)
 
 
-def _sum(left: float | None, right: float | None) -> float | None:
+def _sum(left: _Number | None, right: _Number | None) -> _Number | None:
     return None if left is None or right is None else left + right

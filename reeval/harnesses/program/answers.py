@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import Any, Protocol
+from typing import Any, ClassVar, Protocol
 
 import msgspec
 
@@ -53,11 +53,6 @@ _EVIDENCE: dict[type, Channel] = {
     WebFetch: Channel.FETCHES,
 }
 """What can no longer be counted once such an event is left out."""
-_SHOWN = (ToolCall, Reasoning, FileEdit, WebSearch, WebFetch)
-"""What becomes a part of the transcript as it is."""
-_Other = Message | Queried | Used | Served | Failed | Retry | Done | str | None
-_BESIDE = (str, Used, Served)
-"""What does not say that a retry helped."""
 
 
 class Answer(Protocol):
@@ -165,12 +160,8 @@ class EventAnswer:
     def take(self, events: Iterable[StreamEvent | str | None]) -> None:
         """Take events; a text is a note about something odd."""
         for event in events:
-            # First, as a long stream is mostly these.
-            if isinstance(event, _SHOWN):
-                self._keep(event, OUTPUT_LIMIT)
-                self.trouble = None
-            else:
-                self._take(event)
+            if event is not None:
+                self._taken[type(event)](self, event)
 
     def error(self, exit_code: int | None, stderr: str) -> str | None:
         """Decide by what the program said first, and by its exit code second."""
@@ -230,44 +221,56 @@ class EventAnswer:
                 self._events.append(Notice(kind="note", message=f"{count} {what} were left out"))
         self._lines.dropped = self._left_out = 0
 
-    def _take(self, event: _Other) -> None:
-        match event:
-            case None:
-                pass
-            case str():
-                self._notes += 1
-                if self._notes > _MOST_NOTES:
-                    self._left_out += 1
-                else:
-                    self._keep(Notice(kind="note", message=event), NOTE_LIMIT)
-            case Message():
-                self._message = cut(event.text, MESSAGE_LIMIT)
-                self._keep(Text(text=event.text), MESSAGE_LIMIT)
-            case Used():
-                used = Usage(**msgspec.structs.asdict(event))
-                self._usage = used if self._usage is None else self._usage + used
-            case Queried() | Served():
-                self._learn(event)
-            case Failed() | Retry():
-                self._problem(event)
-                return
-            case Done():
-                self.ended = True
-        if event is not None and not isinstance(event, _BESIDE):
-            self.trouble = None
+    def _shown(self, event: Reasoning | ToolCall | FileEdit | WebSearch | WebFetch) -> None:
+        self._keep(event, OUTPUT_LIMIT)
+        self.trouble = None
 
-    def _learn(self, event: Queried | Served) -> None:
-        if isinstance(event, Queried):
-            self._sql = event.query[:MESSAGE_LIMIT]
+    def _noted(self, note: str) -> None:
+        self._notes += 1
+        if self._notes > _MOST_NOTES:
+            self._left_out += 1
         else:
-            self._model = cut(event.name, NOTE_LIMIT)
+            self._keep(Notice(kind="note", message=note), NOTE_LIMIT)
 
-    def _problem(self, event: Failed | Retry) -> None:
-        if isinstance(event, Failed):
-            self.failed = Failed(message=cut(event.message, NOTE_LIMIT), kind=event.kind)
-        else:
-            self.trouble = cut(event.message, NOTE_LIMIT)
-        self._keep(Notice(kind="error" if isinstance(event, Failed) else "retry", message=event.message), NOTE_LIMIT)
+    def _said(self, event: Message) -> None:
+        self._message = cut(event.text, MESSAGE_LIMIT)
+        self._keep(Text(text=event.text), MESSAGE_LIMIT)
+        self.trouble = None
+
+    def _used(self, event: Used) -> None:
+        self._usage = Usage(**msgspec.structs.asdict(event)) if self._usage is None else self._usage + event
+
+    def _served(self, event: Served) -> None:
+        self._model = cut(event.name, NOTE_LIMIT)
+
+    def _queried(self, event: Queried) -> None:
+        self._sql = event.query[:MESSAGE_LIMIT]
+        self.trouble = None
+
+    def _failed(self, event: Failed) -> None:
+        self.failed = Failed(message=cut(event.message, NOTE_LIMIT), kind=event.kind)
+        self._keep(Notice(kind="error", message=event.message), NOTE_LIMIT)
+
+    def _retried(self, event: Retry) -> None:
+        self.trouble = cut(event.message, NOTE_LIMIT)
+        self._keep(Notice(kind="retry", message=event.message), NOTE_LIMIT)
+
+    def _done(self, event: Done) -> None:  # noqa: ARG002 - it says all by its type
+        self.ended = True
+        self.trouble = None
+
+    _taken: ClassVar[dict[type, Callable[[EventAnswer, Any], None]]] = {
+        str: _noted,
+        Message: _said,
+        **dict.fromkeys((Reasoning, ToolCall, FileEdit, WebSearch, WebFetch), _shown),
+        Queried: _queried,
+        Used: _used,
+        Served: _served,
+        Failed: _failed,
+        Retry: _retried,
+        Done: _done,
+    }
+    """What is done with each event."""
 
     def _keep(self, event: Event, limit: int) -> None:
         # A full turn first: what is left out need not be measured, and there may be millions of it.

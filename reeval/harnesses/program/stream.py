@@ -13,6 +13,7 @@ import msgspec
 
 from reeval.harnesses.bounds import NUMBER_LIMIT
 from reeval.schema.transcript import FileEdit, Reasoning, ToolCall, WebFetch, WebSearch
+from reeval.usage import Usage
 
 __all__ = [
     "NOT_JSON",
@@ -35,18 +36,8 @@ class Message(msgspec.Struct, frozen=True, kw_only=True, tag="message"):
     text: str
 
 
-class Used(msgspec.Struct, frozen=True, kw_only=True, tag="usage"):
+class Used(Usage, frozen=True, kw_only=True, tag="usage"):
     """What was used since the last such event, so that a turn's events add up; never a running total."""
-
-    input: int | None = None
-    """Prompt tokens, without cache reads and writes."""
-    output: int | None = None
-    """Answer tokens, reasoning included."""
-    cache_read: int | None = None
-    cache_write: int | None = None
-    reasoning: int | None = None
-    cost: float | None = None
-    """US dollars."""
 
     def __post_init__(self) -> None:
         """Refuse what cannot be an amount."""
