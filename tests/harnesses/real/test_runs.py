@@ -7,12 +7,13 @@ import os
 import subprocess
 import sys
 import time
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.harnesses.real.kit import SUBJECTS, need
+from tests.harnesses.real.kit import SUBJECTS, Subject, need
 from tests.servers.agents import AgentServer
 
 KEY = "sk-live-0123456789abcdef"
@@ -26,6 +27,16 @@ retries = 0
 
 [defaults]
 env = {{ MODEL_KEY = {{ from = "MY_MODEL_KEY", to = "agent" }} }}
+"""
+HANGING = """\
+[harness.{kind}]
+model = "{model}"
+install = true
+base_url = "{url}"
+retries = 0
+env = {{ MARK = "{mark}" }}
+
+[defaults]
 timeout = {timeout}
 """
 EVAL = '''\
@@ -44,26 +55,25 @@ DO say It greets.""")
 '''
 
 
-@pytest.fixture(autouse=True)
-def _codex() -> None:
+@pytest.fixture
+def codex() -> Subject:
     need("codex")
+    return SUBJECTS["codex"]
 
 
-def run(root: Path, url: str, *, timeout: float = 120) -> tuple[int, dict[str, Any], str]:
-    """Run the eval and return the exit code, the attempt's record, and every text there is of the run."""
+def started(root: Path, config: str) -> subprocess.Popen[str]:
+    """Start a run of the eval."""
     (root / "evals").mkdir()
     (root / "evals/greet.eval.py").write_text(EVAL)
-    config = CONFIG.format(model=SUBJECTS["codex"].model, url=url, timeout=timeout)
     (root / "reeval.config.toml").write_text(config)
-    done = subprocess.run(
-        [sys.executable, "-m", "reeval", "run"],
-        cwd=root,
-        env={**os.environ, "MY_MODEL_KEY": KEY},
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=180,
-    )
+    env = {**os.environ, "MY_MODEL_KEY": KEY}
+    command = [sys.executable, "-m", "reeval", "run"]
+    return subprocess.Popen(command, cwd=root, env=env, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+
+
+def ended(root: Path, run: subprocess.Popen[str]) -> tuple[dict[str, Any], str]:
+    """Wait for a run, and return the attempt's record and every text there is of the run."""
+    said, _ = run.communicate(timeout=180)
     (journal,) = root.glob(".reeval/runs/*/events.ndjson")
     lines = [json.loads(line) for line in journal.read_text().splitlines()]
     (attempt,) = [line for line in lines if line["type"] == "attempt"]
@@ -71,14 +81,26 @@ def run(root: Path, url: str, *, timeout: float = 120) -> tuple[int, dict[str, A
         if isinstance(value, dict) and "file" in value:
             attempt[part] = json.loads((journal.parent / value["file"]).read_text())
     texts = [path.read_bytes().decode("utf-8", "replace") for path in root.glob(".reeval/**/*") if path.is_file()]
-    return done.returncode, attempt, "\n".join([done.stdout, done.stderr, *texts])
+    return attempt, "\n".join([said, *texts])
 
 
-def test_a_run_records_the_turns_and_no_key(tmp_path: Path, server: AgentServer) -> None:
-    code, attempt, texts = run(tmp_path, server.url("ok.run"))
-    assert (code, attempt["outcome"]) == (0, "pass"), texts
+def marked(mark: str) -> list[str]:
+    """Return the programs that run with a variable of this value."""
+    found = []
+    for place in Path("/proc").glob("[0-9]*"):
+        with suppress(OSError):  # it may end meanwhile
+            if f"MARK={mark}".encode() in (place / "environ").read_bytes().split(b"\0"):
+                found.append((place / "cmdline").read_bytes().decode("utf-8", "replace"))
+    return found
+
+
+def test_a_run_records_the_turns_and_no_key(codex: Subject, tmp_path: Path, server: AgentServer) -> None:
+    config = CONFIG.format(model=codex.model, url=server.url("ok.run"))
+    with started(tmp_path, config) as run:
+        attempt, texts = ended(tmp_path, run)
+    assert (run.returncode, attempt["outcome"]) == (0, "pass"), texts
     first, second = attempt["turns"]
-    assert first["agent"] == f"codex {SUBJECTS['codex'].version}"
+    assert first["agent"] == f"codex {codex.version}"
     assert [event["name"] for event in first["events"] if event["type"] == "tool"] == ["edit", "shell"]
     assert [file["path"] for file in first["changes"]["files"]] == ["greet.py"]
     assert first["session"] == second["session"]
@@ -87,18 +109,27 @@ def test_a_run_records_the_turns_and_no_key(tmp_path: Path, server: AgentServer)
     assert KEY not in texts
 
 
-def test_a_key_in_the_text_of_an_error_is_masked(tmp_path: Path, server: AgentServer) -> None:
-    code, attempt, texts = run(tmp_path, server.url("tells-key.run"))
-    assert code == 3
+def test_a_key_in_the_text_of_an_error_is_masked(codex: Subject, tmp_path: Path, server: AgentServer) -> None:
+    config = CONFIG.format(model=codex.model, url=server.url("tells-key.run"))
+    with started(tmp_path, config) as run:
+        attempt, texts = ended(tmp_path, run)
+    assert run.returncode == 3
     assert (attempt["outcome"], attempt["failure"]["phase"]) == ("error", "model")
     assert "Incorrect API key provided: ***" in attempt["failure"]["reason"]
     assert KEY not in texts
 
 
-def test_a_hang_ends_with_the_attempts_timeout(tmp_path: Path, server: AgentServer) -> None:
-    began = time.monotonic()
-    code, attempt, _ = run(tmp_path, server.url("hang.run"), timeout=4)
-    assert time.monotonic() - began < 60
-    assert code == 1
-    assert attempt["outcome"] == "fail"
+def test_a_hang_ends_with_the_attempts_timeout(subject: Subject, tmp_path: Path, server: AgentServer) -> None:
+    name, timeout = f"hang.run.{subject.kind}", 8 if subject.faults else 20
+    url = f"{server.url(name)}{subject.path}"
+    config = HANGING.format(kind=subject.kind, model=subject.model, url=url, mark=tmp_path, timeout=timeout)
+    with started(tmp_path, config) as run:
+        while run.poll() is None and not server.requests(name):
+            time.sleep(0.05)
+        hanging = marked(str(tmp_path))
+        attempt, texts = ended(tmp_path, run)
+    assert hanging, texts
+    assert (run.returncode, attempt["outcome"]) == (1, "fail"), texts
     assert attempt["failure"]["reason"] == "timeout"
+    assert attempt["duration"] < timeout + 10
+    assert marked(str(tmp_path)) == []
