@@ -16,7 +16,6 @@ from reeval.usage import Usage
 
 __all__ = ["trace_text"]
 
-_MICROSECONDS = 1_000_000
 _ATTEMPT, _TURNS, _TOOLS = 1, 2, 3
 """Rows of the timeline; calls at once take further rows."""
 _LONGEST = 2000
@@ -108,7 +107,9 @@ def _short(value: Any) -> str:
 
 
 def _span(row: int, name: str, start: float, duration: float, told: dict[str, Any]) -> dict[str, Any]:
-    return {**_event("X", row, name, start, told), "dur": round(duration * _MICROSECONDS)}
+    event = _event("X", row, name, start, told)
+    # The end is what is rounded: a viewer drops a span that begins before the one in front of it has ended.
+    return {**event, "dur": _microseconds(start + duration) - event["ts"]}
 
 
 def _moment(row: int, name: str, at: float, told: dict[str, Any]) -> dict[str, Any]:
@@ -117,7 +118,11 @@ def _moment(row: int, name: str, at: float, told: dict[str, Any]) -> dict[str, A
 
 def _event(kind: str, row: int, name: str, at: float, told: dict[str, Any]) -> dict[str, Any]:
     args = {key: value for key, value in told.items() if value is not None}
-    return {"ph": kind, "pid": 1, "tid": row, "name": name, "ts": round(at * _MICROSECONDS), "args": args}
+    return {"ph": kind, "pid": 1, "tid": row, "name": name, "ts": _microseconds(at), "args": args}
+
+
+def _microseconds(seconds: float) -> int:
+    return round(seconds * 1_000_000)
 
 
 def _named(what: str, row: int, name: str) -> dict[str, Any]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from itertools import pairwise
 from typing import Any
 
 import msgspec
@@ -84,6 +85,19 @@ def test_every_event_has_what_viewers_need() -> None:
         assert one["ph"] == "M" or isinstance(one["ts"], int)
     named = {(one["name"], one["tid"]) for one in events(RECORD) if one["ph"] == "M"}
     assert named == {("process_name", 0), *(("thread_name", row) for row in (1, 2, 3, 4))}
+
+
+def test_spans_of_a_row_never_overlap() -> None:
+    # In the order in which they end, as agents report them; each begins when another ends, between two microseconds.
+    times = [(step * 0.0000016, step * 0.0000016 + length * 0.0000016) for length in (1, 3) for step in range(50)]
+    calls = [shell("x", started=begin, duration=end - begin) for begin, end in sorted(times, key=lambda time: time[1])]
+    turns = [Turn(prompt="", started=step * 0.0000016, duration=0.0000016, events=tuple(calls)) for step in range(9)]
+    rows: dict[int, list[tuple[int, int]]] = {}
+    for one in events(msgspec.structs.replace(RECORD, turns=turns)):
+        if one["ph"] == "X":
+            rows.setdefault(one["tid"], []).append((one["ts"], one["ts"] + one["dur"]))
+    for spans in rows.values():
+        assert all(before[1] <= after[0] for before, after in pairwise(sorted(spans)))
 
 
 def test_a_turn_tells_what_it_used_and_long_texts_are_cut() -> None:
