@@ -245,7 +245,7 @@ TABLES: tuple[Table, ...] = (
         native     VARCHAR  The agent's own name of it, when it differs
         input      VARCHAR  What it was called with, as JSON
         output     VARCHAR  What it answered
-        ok         BOOLEAN  NULL: its end was never reported
+        ok         BOOLEAN  NULL: whether it succeeded was not reported
         exit_code  INTEGER  Of a command
         duration   DOUBLE   Seconds
         """,

@@ -182,7 +182,7 @@ def _spoken(event: Text | Reasoning | Notice, page: Page) -> list[str]:
 
 
 def _ended(ok: bool | None) -> str:
-    return {True: "", False: "  failed", None: "  end not reported"}[ok]
+    return {True: "", False: "  failed", None: "  outcome not reported"}[ok]
 
 
 def _tool(call: ToolCall, page: Page) -> list[str]:

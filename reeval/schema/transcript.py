@@ -64,7 +64,7 @@ class ToolCall(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, ta
     """What it was called with: JSON data; for ``shell`` a mapping with ``command``."""
     output: str = ""
     ok: bool | None = None
-    """None: the call's end was never reported."""
+    """None: whether it succeeded was not reported."""
     exit_code: int | None = None
     started: float | None = None
     """Seconds since its turn began, where that was seen."""

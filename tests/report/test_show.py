@@ -95,7 +95,7 @@ turn 1  completed in 0.30 s · scripted-1 · 3.1k tokens · $0.01
   mcp__db__query  {"sql": "SELECT 1"}  failed
   edit  greet.js (create)
   search  how to greet
-  fetch  http://example.com  end not reported
+  fetch  http://example.com  outcome not reported
   retry
     overloaded
   said
