@@ -79,7 +79,6 @@ class _Harness:
     async def session(self, room: Room) -> AsyncIterator[Any]:
         """Start the agent and a conversation with it."""
         from reeval.harnesses.acp_client.link import linked
-        from reeval.harnesses.acp_client.serving import Server
         from reeval.harnesses.acp_client.session import AcpSession, Wish
 
         sandbox, options = await room.sandbox(), self.options
@@ -98,8 +97,7 @@ class _Harness:
         session = AcpSession(wish)
         async with AsyncExitStack() as stack:
             process = await self._started(stack, sandbox, {**room.env, **options.env})
-            server = Server(sandbox, session.update)
-            link = await stack.enter_async_context(linked(process, server, self.owner, session.update, session.note))
+            link = await stack.enter_async_context(linked(process, self.owner, session.update, session.note))
             await session.start(link)
             yield session
 

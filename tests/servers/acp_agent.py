@@ -3,6 +3,7 @@
     ["tell", UPDATE]        a session update
     ["ask", METHOD, PARAMS] a request to the client; what comes back is said as text
     ["say", TEXT]           a piece of its message
+    ["say-long", COUNT]     so many letters of it
     ["print", TEXT]         anything on standard output
     ["wait"]                until it is told to cancel
     ["sleep"]               for ever, whatever it is told
@@ -85,6 +86,7 @@ def stop(reason: str) -> dict[str, Any]:
 STEPS: dict[str, Any] = {
     "tell": tell,
     "say": say,
+    "say-long": lambda count: say("x" * count),
     "ask": echo,
     "heard": lambda: say(json.dumps([*HEARD, os.getpid()])),
     "print": show,

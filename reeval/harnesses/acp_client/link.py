@@ -11,7 +11,7 @@ import msgspec
 from anyio import to_thread
 
 from reeval.errors import InfrastructureError, Phase
-from reeval.harnesses.acp_client.serving import Server
+from reeval.harnesses.acp_client.serving import answer
 from reeval.harnesses.acp_client.wire import ProcessTransport
 from reeval.harnesses.agents.streams.reading import at
 from reeval.harnesses.bounds import NOTE_LIMIT, cut
@@ -80,14 +80,14 @@ class Link:
 
 @asynccontextmanager
 async def linked(
-    process: Process, server: Server, owner: str, updated: Callable[[Any], None], odd: Callable[[str], None]
+    process: Process, owner: str, updated: Callable[[Any], None], odd: Callable[[str], None]
 ) -> AsyncIterator[Link]:
     """Speak to a process until the block ends; ``updated`` takes session updates, ``odd`` what cannot be read."""
     connection_class = await to_thread.run_sync(_connection_class)
 
     async def handle(method: str, params: Any, is_notification: bool) -> Any:
         if not is_notification:
-            return await server.answer(method, params)
+            return answer(method, params, updated)
         if method == "session/update":
             updated(at(params, "update"))
         return None
