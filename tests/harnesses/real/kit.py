@@ -31,8 +31,9 @@ from reeval.schema.plan import PlannedHarness
 from reeval.usage import Usage
 from tests.servers.obedient import Spent
 
-__all__ = ["ROOT", "SUBJECTS", "Conversation", "Room", "Subject", "Talk", "conversation", "need", "spent"]
+__all__ = ["ROOT", "SUBJECTS", "WANTED", "Conversation", "Room", "Subject", "Talk", "conversation", "need", "spent"]
 
+WANTED = [one.strip() for one in os.environ.get("REEVAL_AGENTS", "").split(",") if one.strip()]
 ROOT = Path(__file__).parents[3]
 LOOKUP = (ROOT / "tests/servers/lookup.py").read_bytes()
 SERVER = McpServer(kind="stdio", command=("python3", "/home/agent/lookup.py"), env={"WORD": "s3cret"})
@@ -137,11 +138,10 @@ def installed(name: str) -> str | None:
 
 def need(name: str) -> None:
     """Skip the test where an agent cannot run."""
-    wanted = [one.strip() for one in os.environ.get("REEVAL_AGENTS", "").split(",") if one.strip()]
-    if wanted and name not in wanted and not is_installed(name):
-        pytest.skip(f"{name} is not installed, and not among REEVAL_AGENTS={','.join(wanted)}")
+    if WANTED and name not in WANTED and not is_installed(name):
+        pytest.skip(f"{name} is not installed, and not among REEVAL_AGENTS={','.join(WANTED)}")
     if (why := installed(name)) is not None:
-        if name in wanted:
+        if name in WANTED:
             pytest.fail(why)
         pytest.skip(why)
 

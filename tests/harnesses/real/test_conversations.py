@@ -7,7 +7,7 @@ import pytest
 
 from reeval.harnesses.agents.named import agent_named
 from reeval.schema.transcript import Changes, Channel, FileEdit, ToolCall, Turn
-from tests.harnesses.real.kit import KINDS, SUBJECTS, Conversation, Subject, conversation, spent
+from tests.harnesses.real.kit import KINDS, SUBJECTS, WANTED, Conversation, Subject, conversation, spent
 from tests.servers.agents import AgentServer
 
 pytestmark = pytest.mark.anyio
@@ -106,3 +106,7 @@ async def test_rules_and_skills_are_read(subject: Subject, server: AgentServer) 
 
 def test_the_table_names_kinds_that_there_are() -> None:
     assert SUBJECTS.keys() <= set(KINDS)
+
+
+def test_the_agents_that_must_be_there_have_tests() -> None:
+    assert set(WANTED) <= SUBJECTS.keys(), "REEVAL_AGENTS"

@@ -16,6 +16,7 @@ from pathlib import Path
 
 from reeval.errors import InfrastructureError, Phase
 from reeval.harnesses.agents.programs.package import Package
+from reeval.harnesses.bounds import cut
 
 __all__ = ["install", "installed", "place_of", "programs_directory"]
 
@@ -23,6 +24,8 @@ _MARK = "installed"
 """Written last: a directory without it was left by an installation that did not end."""
 _LIMIT = 900.0
 """Seconds."""
+_SHOWN = 1000
+"""Characters of what an installation printed: npm says first what went wrong, and pip last."""
 
 
 def programs_directory() -> Path:
@@ -125,7 +128,7 @@ def _run(package: Package, version: str, command: list[str]) -> None:
     except subprocess.TimeoutExpired:
         raise _failed(package, version, f"it took more than {_LIMIT:g} s") from None
     if done.returncode:
-        raise _failed(package, version, done.stdout.strip()[-1000:] or f"exit code {done.returncode}")
+        raise _failed(package, version, cut(done.stdout.strip(), _SHOWN) or f"exit code {done.returncode}")
 
 
 def _failed(package: Package, version: str, why: str) -> InfrastructureError:
