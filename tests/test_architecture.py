@@ -31,7 +31,8 @@ HOMES = {
     "urllib3": ("reeval/sandboxes/docker",),
     "httpx2": ("reeval/models/", "reeval/harnesses/http.py"),
     "genai_prices": ("reeval/prices.py",),
-    "duckdb": ("reeval/record/history", "reeval/databases/duckdb.py", "reeval/grade/rows/engines/"),
+    "_duckdb": ("reeval/record/history",),
+    "duckdb": ("reeval/databases/duckdb.py", "reeval/grade/rows/engines/"),
     "psycopg": ("reeval/databases/postgres",),
     "pyarrow": ("reeval/databases/", "reeval/grade/rows/engines/"),
     "jinja2": ("reeval/report/",),
@@ -138,7 +139,7 @@ def test_folders_stay_small() -> None:
 
 
 def loaded_by(code: str) -> set[str]:
-    heavy = "pydantic anyio docker duckdb genai_prices httpx2 rich typer jinja2 pyarrow msgspec numpy scipy"
+    heavy = "pydantic anyio docker duckdb _duckdb genai_prices httpx2 rich typer jinja2 pyarrow msgspec numpy scipy"
     script = f"{code}\nimport sys; print(*[m for m in {heavy.split()!r} if m in sys.modules])"
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True, cwd=ROOT)
     return set(done.stdout.splitlines()[-1].split()) if done.stdout.strip() else set()
@@ -157,7 +158,7 @@ def test_help_loads_no_engine() -> None:
     assert loaded_by(code) <= {"typer"}
 
 
-def test_a_run_without_compares_loads_no_statistics(tmp_path: Path) -> None:
+def test_a_run_without_compares_loads_no_statistics_and_only_the_engine_of_duckdb(tmp_path: Path) -> None:
     (tmp_path / "evals").mkdir()
     (tmp_path / "reeval.config.toml").write_text('[harness.terse]\nkind = "fake"\n')
     (tmp_path / "evals" / "a.eval.py").write_text(
@@ -168,5 +169,5 @@ def test_a_run_without_compares_loads_no_statistics(tmp_path: Path) -> None:
         "from reeval.__main__ import main\n"
         "try: main()\nexcept SystemExit as ended: assert not ended.code, ended.code"
     )
-    assert "msgspec" in (loaded := loaded_by(code))
-    assert loaded.isdisjoint({"numpy", "scipy", "pyarrow"})
+    assert {"msgspec", "_duckdb"} <= (loaded := loaded_by(code))
+    assert loaded.isdisjoint({"numpy", "scipy", "pyarrow", "duckdb"})

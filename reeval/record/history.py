@@ -11,7 +11,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-import duckdb
+import _duckdb as duckdb  # the engine: with the package around it, loading takes five times as long
 
 from reeval.errors import RecordError, UsageError
 from reeval.record.history_file import (

@@ -19,7 +19,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
-import duckdb
+import _duckdb as duckdb  # the engine: with the package around it, loading takes five times as long
 
 from reeval.errors import RecordError
 from reeval.record.compile import load_record
