@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import IO
 
 from reeval.environments.sources.git import GitError, call, piped
+from reeval.environments.sources.mirror import DamagedError, unreadable
 from reeval.errors import PlanError
 
 __all__ = ["FILES", "POINTERS", "SOURCES", "place_of", "write_folder"]
@@ -43,7 +44,10 @@ def place_of(url: str, commit: str, path: str, cache: Path) -> Path:
 
 
 def write_folder(repository: Path, commit: str, path: str, building: Path, owner: str) -> None:
-    """Write the folder ``path`` of a commit; raise ``PlanError``, naming ``owner``, when it has no such folder."""
+    """Write the folder ``path`` of a commit; raise ``PlanError``, naming ``owner``, when it has no such folder.
+
+    Raises ``DamagedError`` when the repository cannot be read, and ``OSError`` when the files cannot be written.
+    """
     items = list(_listed(repository, f"{commit}:{path}", owner))
     top = building / FILES
     # A submodule is the directory that a plain clone makes of it, an empty one.
@@ -64,6 +68,8 @@ def _listed(repository: Path, folder: str, owner: str) -> Iterator[_Item]:
     try:
         printed = call("ls-tree", "-r", "-z", folder, directory=repository)
     except GitError:
+        if damaged := unreadable(repository):
+            raise damaged from None
         commit, _, path = folder.partition(":")
         raise PlanError(f"{owner}: there is no folder {path!r} in commit {commit[:12]}; correct path") from None
     for line in printed.split(b"\0")[:-1]:
@@ -82,13 +88,16 @@ def _write_all(repository: Path, items: list[_Item], top: Path) -> list[str]:
         names.seek(0)
         with piped("cat-file", "--batch", directory=repository, stdin=names.fileno()) as process:
             assert process.stdout is not None
-            return [item.path for item in items if _write(process.stdout, item, top / item.path)]
+            try:
+                return [item.path for item in items if _write(process.stdout, item, top / item.path)]
+            except EOFError as error:
+                raise DamagedError(repository, str(error)) from None
 
 
 def _write(stream: IO[bytes], item: _Item, target: Path) -> bool:
     head = stream.readline().split()
     if len(head) != 3 or head[1] != b"blob":
-        raise OSError(f"git has no content of {item.path!r}")
+        raise EOFError(f"no content of {item.path!r}")
     size = int(head[2])
     if item.mode == _LINK:
         _link(stream.read(size), target)
@@ -113,6 +122,6 @@ def _copy(stream: IO[bytes], out: IO[bytes], size: int) -> None:
     while size:
         chunk = stream.read(min(size, 1 << 20))
         if not chunk:
-            raise OSError("git ended too early")
+            raise EOFError("a file ends too early")
         out.write(chunk)
         size -= len(chunk)

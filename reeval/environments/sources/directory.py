@@ -7,8 +7,9 @@ from pathlib import Path
 
 from reeval.environments.sources.checkout import FILES, POINTERS, place_of, write_folder
 from reeval.environments.sources.git import located
-from reeval.environments.sources.mirror import mirrored
+from reeval.environments.sources.mirror import DamagedError, discard, mirrored
 from reeval.environments.sources.resolve import resolve
+from reeval.errors import PlanError
 from reeval.schema.environment import source_key
 from reeval.shelf import Held, hold, making, note_size, put
 
@@ -50,13 +51,19 @@ class Sources:
         commit = self.commit(url, ref, owner)
         folder = "/".join(part for part in (path or "").split("/") if part not in {"", "."})
         place = place_of(located(url, self.root), commit, folder, self._cache)
-        held = hold(place)
-        while held is None:
-            self._fetching(source_key(url, ref))
-            with mirrored(url, commit, self.root, self._cache, owner) as mirror, making(place.parent) as building:
-                write_folder(mirror, commit, folder, building, owner)
-                note_size(building)
-                put(building, place)
-            held = hold(place)
+        told = source_key(url, ref)
+        while (held := hold(place)) is None:
+            self._fetching(told)
+            try:
+                with mirrored(url, commit, self.root, self._cache, owner) as mirror, making(place.parent) as building:
+                    write_folder(mirror, commit, folder, building, owner)
+                    note_size(building)
+                    put(building, place)
+            except DamagedError as damaged:
+                anew = f"{source_key(url, ref)} anew: {damaged}"
+                if told == anew or not discard(damaged.mirror):
+                    reason = f"the git source {url!r} cannot be read: {damaged}"
+                    raise PlanError(f"{owner}: {reason}; remove that directory") from None
+                told = anew
         self._held.append(held)
         return place

@@ -80,6 +80,11 @@ _NEXT = {
 class GitError(Exception):
     """A call of git that did not work; its text is what git said."""
 
+    def __init__(self, said: str, *, ended: bool = False) -> None:
+        """``ended``: git ran to its end."""
+        super().__init__(said)
+        self.ended = ended
+
 
 def call(*arguments: str, directory: Path | None = None, environ: dict[str, str] | None = None) -> bytes:
     """Run git to its end and return what it printed; raise ``GitError``."""
@@ -89,7 +94,7 @@ def call(*arguments: str, directory: Path | None = None, environ: dict[str, str]
         except subprocess.TimeoutExpired:
             raise GitError(f"it took longer than {TIMEOUT:g} s") from None
     if process.returncode:
-        raise GitError(_first_fault(said))
+        raise GitError(_first_fault(said), ended=True)
     return printed
 
 
@@ -123,7 +128,7 @@ def _started(
         process = subprocess.Popen(
             ["git", *options, *arguments],
             cwd=directory,
-            env={**_inherited(), **_ENVIRONMENT, **(environ or {})},
+            env={**_inherited(), **_ENVIRONMENT, **_confined(directory), **(environ or {})},
             stdin=stdin,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
@@ -145,6 +150,11 @@ def _inherited() -> dict[str, str]:
     if "GIT_SSH_COMMAND" not in environ and "GIT_SSH" not in environ:
         environ["GIT_SSH_COMMAND"] = "ssh -o BatchMode=yes -o ConnectTimeout=30"
     return environ
+
+
+def _confined(directory: Path | None) -> dict[str, str]:
+    """Keep git from taking a repository above for one that is damaged: a cache stands in the project's own."""
+    return {} if directory is None else {"GIT_CEILING_DIRECTORIES": str(directory.resolve().parent)}
 
 
 def _first_fault(said: bytes) -> str:

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import hashlib
+import shutil
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 from reeval.environments.sources.git import GitError, call, located, unusable
 from reeval.errors import PlanError
-from reeval.shelf import Held, claim, hold, making, put
+from reeval.shelf import Held, claim, hold, making, put, take_down
 
-__all__ = ["MIRRORS", "mirrored"]
+__all__ = ["MIRRORS", "DamagedError", "discard", "mirrored", "unreadable"]
 
 MIRRORS = "mirrors"
 """Folder of the cache that holds the repositories."""
@@ -22,28 +23,52 @@ _NOT_ALONE = ("unadvertised object", "not our ref", "shallow", "dumb http", "not
 """What servers say that do not hand out a commit by its hash, or not without its history."""
 
 
+class DamagedError(Exception):
+    """A repository of the cache does not hold what it should: ``discard`` it and fetch again."""
+
+    def __init__(self, mirror: Path, why: str) -> None:
+        super().__init__(f"its copy in {mirror} is damaged ({why})")
+        self.mirror = mirror
+
+
 @contextmanager
 def mirrored(url: str, commit: str, root: Path, cache: Path, owner: str) -> Iterator[Path]:
     """Give a bare repository that holds the commit, fetched if need be; nothing removes it within the block.
 
-    Raises ``PlanError``, naming ``owner``.
+    Raises ``PlanError``, naming ``owner``, and ``DamagedError``.
     """
     source = located(url, root)
     digest = hashlib.sha256(f"{source}\0{len(commit)}".encode()).hexdigest()[:32]
     place = cache / MIRRORS / digest
-    try:
-        with _alone(place):
-            held = hold(place) or _made(place, len(commit))
-            if not _has(place, commit):
-                _fetch(place, source, commit)
-    except GitError as error:
-        raise unusable(owner, url, error) from None
-    try:
+    with ExitStack() as stack:
+        try:
+            with _alone(place):
+                held = hold(place) or _made(place, len(commit))
+                stack.callback(held.release)
+                if not _has(place, commit):
+                    _fetch(place, source, commit)
+        except GitError as error:
+            raise unreadable(place) or unusable(owner, url, error) from None
         if not _has(place, commit):
             raise PlanError(f"{owner}: there is no commit {commit} in the git source {url!r}; correct ref")
         yield place
-    finally:
-        held.release()
+
+
+def unreadable(mirror: Path) -> DamagedError | None:
+    """Say what keeps a repository from being read; None when all that it should hold is there."""
+    try:
+        call("rev-list", "--all", "--objects", "--quiet", directory=mirror)
+    except GitError as error:
+        return DamagedError(mirror, str(error)) if error.ended else None
+    return None
+
+
+def discard(mirror: Path) -> bool:
+    """Remove a repository, so that it is made anew; False while another process uses it."""
+    going = take_down(mirror)
+    if going is not None:
+        shutil.rmtree(going, ignore_errors=True)
+    return not mirror.exists()
 
 
 @contextmanager

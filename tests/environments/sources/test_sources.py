@@ -6,6 +6,7 @@ import os
 import subprocess
 import sys
 import threading
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -18,6 +19,7 @@ from reeval.environments.sources.mirror import MIRRORS
 from reeval.environments.sources.pinned import Pinned, pin_sources
 from reeval.errors import PlanError
 from reeval.schema.environment import Environment, Layout, PreparedTree, Skill, Workspace
+from reeval.shelf import hold
 from tests.environments.sources.repositories import Repository
 
 
@@ -189,6 +191,51 @@ def test_two_processes_at_once_come_to_the_same(site: Site) -> None:
     running = [subprocess.Popen(command, stdout=subprocess.PIPE, text=True) for _ in range(3)]
     assert len({process.communicate(timeout=60)[0] for process in running}) == 1
     assert [process.returncode for process in running] == [0, 0, 0]
+
+
+def _emptied(path: Path) -> None:
+    path.chmod(0o644)
+    path.write_bytes(b"")
+
+
+@pytest.mark.parametrize("what", ["{commit}", "{commit}^{{tree}}", "{commit}:b", "{commit}:b/c", "HEAD"])
+@pytest.mark.parametrize("harm", [_emptied, Path.unlink])
+def test_a_mirror_that_is_damaged_is_said_and_made_anew(site: Site, what: str, harm: Callable[[Path], None]) -> None:
+    Repository(site.root / "of-the-user").path.joinpath(".git").rename(site.root / ".git")
+    site.cache = site.root / ".reeval" / "cache"
+    commit = site.source.commit({"a": "x", "b/c": "y"})
+    environment = Environment(name="e", workspace=Workspace(git="../source", ref=commit, path="b"))
+    site.pin(Environment(name="e", workspace=Workspace(git="../source", ref=commit, path="/")))
+    (mirror,) = (path for path in (site.cache / MIRRORS).iterdir() if path.is_dir())
+    if what == "HEAD":
+        harm(mirror / what)
+    else:
+        name = site.source.git("rev-parse", what.format(commit=commit))
+        harm(mirror / "objects" / name[:2] / name[2:])
+    site.pin(environment)
+    assert shown(site.prepare_environment(environment).workspace) == {"c": "y"}
+    told = site.fetched[1:]
+    # A commit that is not there is fetched like one that never was.
+    assert len(told) == (0 if what == "{commit}" and harm is Path.unlink else 1)
+    assert all(f"anew: its copy in {mirror} is damaged (" in one for one in told)
+    assert not (site.root / ".git" / "refs" / "commits").exists()
+
+
+def test_a_mirror_that_is_damaged_and_cannot_be_removed_is_told_with_its_place(site: Site) -> None:
+    commit = site.source.commit({"a": "x", "b/c": "y"})
+    site.prepare(ref=commit, path="b")
+    (mirror,) = (path for path in (site.cache / MIRRORS).iterdir() if path.is_dir())
+    name = site.source.git("rev-parse", f"{commit}^{{tree}}")
+    _emptied(mirror / "objects" / name[:2] / name[2:])
+    held = hold(mirror)
+    assert held is not None
+    said = site.refusal(ref=commit)
+    assert said.startswith(
+        f"environment 'e': workspace: the git source '../source' cannot be read: its copy in {mirror} "
+    )
+    assert said.endswith("; remove that directory")
+    held.release()
+    assert site.files(ref=commit) == {"a": "x", "b": "/", "b/c": "y"}
 
 
 # --- what cannot be used ------------------------------------------------------------------------------
