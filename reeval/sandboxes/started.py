@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import errno
-import hashlib
 import os
 import sys
 import time
@@ -16,7 +15,7 @@ from typing import Literal
 from anyio import to_thread
 
 from reeval.authoring import Command
-from reeval.errors import InfrastructureError, Phase, UsageError
+from reeval.errors import InfrastructureError, Phase
 from reeval.protocols import Process, Snapshot
 from reeval.sandboxes.bubblewrap import HOME, PATH, TMP, WORKSPACE
 from reeval.sandboxes.changes.diff import changes_between
@@ -26,16 +25,17 @@ from reeval.sandboxes.directories import AttemptDirectory
 from reeval.sandboxes.isolation import Isolation
 from reeval.sandboxes.options import LocalOptions
 from reeval.sandboxes.paths import Roots
+from reeval.sandboxes.processes.arguments import PLAIN, arguments_of, command_text, refusal, too_long
 from reeval.sandboxes.processes.kin import MARK, end_marked, marked
 from reeval.sandboxes.processes.running import Running, spawn
-from reeval.sandboxes.processes.whole import command_text, finished
+from reeval.sandboxes.processes.whole import finished
+from reeval.sandboxes.variables import own_variables
 from reeval.schema.transcript import Changes, CommandResult
 
 __all__ = ["LocalSandbox", "Place"]
 
 LIMITED = 'ulimit -u "$0" 2>/dev/null || ulimit -p "$0" 2>/dev/null; exec "$@"'
 """Bash and dash have different letters for the number of processes."""
-PLAIN = 'exec "$@"'
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -65,7 +65,7 @@ class LocalSandbox:
         self._roots = Roots(*seen[:2], dict(zip(seen, hosts, strict=True)))
         store = ObjectStore(Path(directory.state))
         self._tracker = Tracker(directory.workspace, store, prepared=place.prepared is not None)
-        self._env = _environment(self._view, place.key)
+        self._env = own_variables(place.key, home=self._view.home, path=self._view.path, tmp=self._view.tmp)
         self._count = 0
         self._first: tuple[int, float] | None = None
         """The first process's number, and a moment before it started."""
@@ -163,7 +163,7 @@ class LocalSandbox:
                 limit=self._place.options.output_limit,
             )
         except ValueError as error:
-            raise UsageError(f"the command {command_text(command)[:200]!r} cannot be run: {error}") from error
+            raise refusal(command, error) from error
         except OSError as error:
             raise _not_started(command, error) from error
         if self._first is None:
@@ -171,16 +171,13 @@ class LocalSandbox:
         return running
 
     def _arguments(self, command: Command) -> list[str]:
-        argv = ["/bin/sh", "-c", command] if isinstance(command, str) else list(command)
-        if not argv:
-            raise UsageError("an empty command cannot be run; write a shell string or a list that is not empty")
+        arguments = arguments_of(command)
         isolation = self._place.isolation
         if isolation is not None and os.geteuid() != 0:
-            argv = ["/bin/sh", "-c", LIMITED, str(self._place.options.processes), *argv]
+            arguments = ["/bin/sh", "-c", LIMITED, str(self._place.options.processes), *arguments]
         elif not isinstance(command, str):
-            # Through a shell, so that a program that is not there ends with 127, isolated or not.
-            argv = ["/bin/sh", "-c", PLAIN, "sh", *argv]
-        return [*isolation.entry, *argv] if isolation else argv
+            arguments = ["/bin/sh", "-c", PLAIN, "sh", *arguments]
+        return [*isolation.entry, *arguments] if isolation else arguments
 
     def _directory(self) -> str:
         if self._place.isolation is not None:
@@ -215,27 +212,9 @@ def _view(place: Place) -> _View:
     return _View(directory.workspace, directory.home, directory.tmp, path)
 
 
-def _environment(view: _View, key: str) -> dict[str, str]:
-    """Return the variables of every process. None comes from the host, where nothing is asked for."""
-    return {
-        "HOME": view.home,
-        "LANG": "C.UTF-8",
-        "LOGNAME": "agent",
-        "PATH": view.path,
-        # One word that tells the agent nothing: a variant's name could change what it does.
-        "REEVAL_ATTEMPT": hashlib.sha256(key.encode("utf-8", "surrogatepass")).hexdigest()[:16],
-        "SHELL": "/bin/sh",
-        "TERM": "dumb",
-        "TMPDIR": view.tmp,
-        "TZ": "UTC",
-        "USER": "agent",
-    }
-
-
 def _not_started(command: Command, error: OSError) -> Exception:
     if error.errno == errno.E2BIG:
-        size = len(command_text(command))
-        return UsageError(f"a command of {size:,} characters is too long for this system; write a file and run that")
+        return too_long(command)
     reason = f"the command {command_text(command)[:200]!r} could not be started: {error.strerror or error}"
     return InfrastructureError(Phase.SANDBOX, reason)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import AsyncIterator, Hashable, Mapping
-from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING, Any
@@ -16,7 +16,6 @@ from reeval.schema.environment import Egress
 from reeval.schema.plan import PlannedSandbox
 
 if TYPE_CHECKING:
-    from reeval.sandboxes.docker.container import Container
     from reeval.sandboxes.docker.egress.links import Links
     from reeval.sandboxes.docker.engine.client import Engine
     from reeval.sandboxes.docker.images.prepared import PreparedImage
@@ -61,44 +60,48 @@ class DockerSandboxKind:
         of = options.get("image") or options.get("dockerfile")
         return f"{sandbox.id} (docker, {of})"
 
-    async def prepare(self, request: SandboxRequest) -> object:
+    async def prepare(self, request: SandboxRequest) -> PreparedImage:
         """Make the image of all attempts with such a request, unless it is there."""
-        from reeval.sandboxes.docker.images.layers import Layers
         from reeval.sandboxes.docker.images.prepared import prepare_image
-        from reeval.sandboxes.docker.images.setup import with_setup
+        from reeval.sandboxes.docker.opening import opened_bare
 
-        engine, options = await self._connected(), _options(request)
-        image = await prepare_image(engine, request, options)
-        if request.cached:
-            layers = Layers(engine, request.root, request.run_id)
-            image = await with_setup(
-                layers, image, request, options, lambda of: self._bare(engine, request, options, of)
-            )
+        engine, options, links = await self._connected(), _options(request), self._open_links()
+        image = await prepare_image(
+            engine, request, options, lambda of: opened_bare(engine, request, options, of, links)
+        )
         self._images[_key(request)] = image
         return image
 
     @asynccontextmanager
     async def open(self, request: SandboxRequest) -> AsyncIterator[Sandbox]:
         """Start a container; everything in it ends with the block, however that is left."""
+        from reeval.sandboxes.docker.engine.containers import ImageGoneError
         from reeval.sandboxes.docker.opening import opened
 
-        if _key(request) not in self._images:
-            await self.prepare(request)
-        image = self._images[_key(request)]
-        async with opened(await self._connected(), request, _options(request), image, self._open_links()) as sandbox:
+        async def opening() -> Sandbox:
+            image = self._images.get(_key(request)) or await self.prepare(request)
+            engine, links = await self._connected(), self._open_links()
+            return await stack.enter_async_context(opened(engine, request, _options(request), image, links))
+
+        async with AsyncExitStack() as stack:
+            try:
+                sandbox = await opening()
+            except ImageGoneError:
+                # By hand, or by who tidies up: what was prepared can be made again at any time.
+                self._images.pop(_key(request), None)
+                sandbox = await opening()
             yield sandbox
 
     async def finish(self, root: Path, room: int) -> None:
         """End the proxies of the run, and remove images beyond ``room`` that nobody used for a day."""
         from anyio import to_thread
 
-        from reeval.sandboxes.docker.engine.client import EngineError
         from reeval.sandboxes.docker.images.unused import remove_unused
 
         if self._proxies is not None:
             await self._proxies.finish()
         if self._images and self._engine is not None:
-            with suppress(InfrastructureError, EngineError):  # What is left is found by the next run.
+            with suppress(InfrastructureError):  # What is left is found by the next run.
                 await to_thread.run_sync(lambda: remove_unused(self.engine(), root, time.time(), room=room))
 
     async def sweep(self, root: Path) -> list[str]:
@@ -152,13 +155,6 @@ class DockerSandboxKind:
         except (InfrastructureError, PlanError) as error:
             raise PlanError(f"[sandbox.{id}]: {error}") from error
         return {} if found is None else {"pinned": found}
-
-    def _bare(
-        self, engine: Engine, request: SandboxRequest, options: DockerOptions, image: PreparedImage
-    ) -> AbstractAsyncContextManager[Container]:
-        from reeval.sandboxes.docker.opening import opened_bare
-
-        return opened_bare(engine, request, options, image, self._open_links())
 
 
 def _options(request: SandboxRequest) -> DockerOptions:

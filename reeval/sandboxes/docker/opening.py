@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import replace
@@ -15,11 +14,12 @@ from reeval.sandboxes.directories import create, remove
 from reeval.sandboxes.docker.container import Container, ContainerRequest, opened_container
 from reeval.sandboxes.docker.egress.links import Links
 from reeval.sandboxes.docker.engine.client import Engine
-from reeval.sandboxes.docker.images.prepared import PreparedImage
+from reeval.sandboxes.docker.images.prepared import HOME, PreparedImage
 from reeval.sandboxes.docker.labels import attempt_labels
 from reeval.sandboxes.docker.network import Network, open_network
 from reeval.sandboxes.docker.options import DockerOptions
 from reeval.sandboxes.docker.sandbox import DockerSandbox
+from reeval.sandboxes.variables import own_variables
 
 __all__ = ["opened", "opened_bare"]
 
@@ -67,12 +67,12 @@ def _container(
     network: Network,
     labels: Mapping[str, str],
 ) -> ContainerRequest:
-    # One word that tells the agent nothing: a variant's name could change what it does.
-    attempt = hashlib.sha256(request.key.encode("utf-8", "surrogatepass")).hexdigest()[:16]
+    user = "root" if options.root else "agent"
+    own = own_variables(request.key, home=HOME, path=image.env["PATH"], tmp="/tmp", user=user)  # noqa: S108 - its own
     return ContainerRequest(
         image=image.id,
         user=f"{image.owner.uid}:{image.owner.gid}",
-        env={**image.env, **network.env, "REEVAL_ATTEMPT": attempt},
+        env={**image.env, **own, **network.env},
         labels=labels,
         network=network.mode,
         dns=network.dns,

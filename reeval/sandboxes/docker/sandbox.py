@@ -33,7 +33,7 @@ class DockerSandbox:
         self._workspace = options.workdir
         self._image = image
         self._store = ObjectStore(Path(state))
-        self._commands = Commands(container, workdir=options.workdir, limit=options.output_limit, memory=options.memory)
+        self._commands = Commands(container, workdir=options.workdir, limit=options.output_limit)
         self._files = Files(container, self._commands, workspace=options.workdir, home=HOME)
         self._watcher = Watcher(container.channel, options.workdir, image, self._store)
 

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import shlex
 import time
 from typing import Protocol
 
 from reeval.authoring import Command
+from reeval.sandboxes.processes.arguments import command_text
 from reeval.sandboxes.processes.output import BoundedOutput
 from reeval.schema.transcript import CommandResult
 
-__all__ = ["Started", "command_text", "finished"]
+__all__ = ["Started", "finished"]
 
 
 class Started(Protocol):
@@ -61,9 +61,3 @@ async def finished(running: Started, command: Command, *, limit: int, began: flo
         duration=round(time.perf_counter() - began, 6),
         truncated=output.truncated or running.stderr.truncated,
     )
-
-
-def command_text(command: Command) -> str:
-    """Return a command as valid text: what is no UTF-8 is replaced, as in its output."""
-    text = command if isinstance(command, str) else shlex.join(command)
-    return text.encode("utf-8", "surrogatepass").decode("utf-8", "replace")

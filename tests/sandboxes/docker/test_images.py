@@ -5,12 +5,13 @@ from __future__ import annotations
 import os
 import time
 
+import anyio
 import pytest
 
 from reeval.errors import InfrastructureError, Phase, PlanError
 from reeval.sandboxes.docker.images.base import BUILT
 from reeval.sandboxes.docker.images.unused import UNUSED, remove_unused, unused_images
-from reeval.schema.environment import SetupStep
+from reeval.schema.environment import Egress, SetupStep
 from tests.sandboxes.docker.site import BUSYBOX, DockerSite, needs_engine
 
 pytestmark = [pytest.mark.anyio, needs_engine]
@@ -54,6 +55,37 @@ async def test_an_image_that_goes_between_plan_and_start_is_an_error_that_says_w
     docker.engine.now(lambda client: client.remove_image(image))
     async with docker.kind.open(request) as sandbox:  # Another name keeps the content, which is what was planned.
         assert (await sandbox.exec("true")).ok
+
+
+async def test_a_prepared_image_that_goes_during_a_run_is_made_again_for_all_who_need_it(docker: DockerSite) -> None:
+    steps = (SetupStep(run="date +%N > when", cache=True),)
+    request = docker.request(tree=docker.tree({"workspace/a.txt": "a\n"}), cached=steps)
+    image = await docker.kind.prepare(request)
+    gone = remove_unused(docker.engine, docker.root, time.time() + 2 * UNUSED)
+    assert image.id in {one.id for one in gone}
+    seen = []
+
+    async def attempt() -> None:
+        async with docker.kind.open(request) as sandbox:
+            before = await sandbox.snapshot()
+            seen.append((await sandbox.exec("cat a.txt; ls; echo b > b.txt")).stdout)
+            changes = await sandbox.changes(before, await sandbox.snapshot())
+            assert [(file.path, file.status) for file in changes.files] == [("b.txt", "added")]
+
+    async with anyio.create_task_group() as tasks:
+        for _ in range(3):
+            tasks.start_soon(attempt)
+    assert seen == ["a\na.txt\nwhen\n"] * 3
+
+
+async def test_an_image_of_somebody_elses_that_is_gone_is_said_with_what_to_do(docker: DockerSite) -> None:
+    request = docker.request(options={"proxy_image": NONE}, egress=Egress(mode="allow", hosts=("example.com",)))
+    with pytest.raises(InfrastructureError) as caught:
+        async with docker.kind.open(request):
+            pass
+    assert str(caught.value) == (
+        f"the image '{NONE}' is gone from the container engine; docker pull {NONE}, then run again"
+    )
 
 
 async def test_an_image_without_a_shell_is_refused_with_the_reason(docker: DockerSite) -> None:

@@ -11,10 +11,10 @@ from typing import Any
 
 import anyio
 
-from reeval.errors import InfrastructureError, Phase
+from reeval.errors import InfrastructureError
 from reeval.protocols import SandboxRequest
 from reeval.sandboxes.docker.egress.sidecar import Sidecar, start_sidecar
-from reeval.sandboxes.docker.engine.client import Engine, EngineError
+from reeval.sandboxes.docker.engine.client import Engine, EngineError, explaining
 from reeval.sandboxes.docker.labels import run_labels
 
 __all__ = ["Link", "Links"]
@@ -89,12 +89,10 @@ class Links:
         name = f"reeval-{secrets.token_hex(8)}"
         self._networks[name] = engine
         address = str((await _network(engine, name, labels))[2])
-        try:
+        with explaining("the proxy could not join a network"):
             await engine.call(
                 lambda client: client.connect_container_to_network(sidecar.id, name, ipv4_address=address)
             )
-        except EngineError as error:
-            raise InfrastructureError(Phase.SANDBOX, f"the proxy could not join a network: {error}") from error
         return Link(network=name, address=address, sidecar=sidecar)
 
 
@@ -111,9 +109,9 @@ async def _network(
                 undo=lambda _: _remove(engine, name),
             )
         except EngineError as error:
-            if "overlap" in str(error).lower() and turn < _TRIES - 1:
+            if "overlap" in error.said.lower() and turn < _TRIES - 1:
                 continue
-            raise InfrastructureError(Phase.SANDBOX, f"the network could not be made: {error}") from error
+            raise error.explained("the network could not be made") from error
         return subnet
     raise AssertionError("the last turn returns or raises")
 

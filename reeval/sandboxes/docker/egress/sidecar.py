@@ -8,16 +8,16 @@ from __future__ import annotations
 
 import inspect
 import json
-import secrets
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
+from contextlib import AsyncExitStack
 from typing import Any
 
 import anyio
 
 from reeval.errors import InfrastructureError, Phase
 from reeval.sandboxes.docker.egress import proxy
-from reeval.sandboxes.docker.engine.client import Engine, EngineError
+from reeval.sandboxes.docker.engine.client import Engine
+from reeval.sandboxes.docker.engine.containers import started
 from reeval.sandboxes.docker.engine.streams import STDOUT, Frames, Stream
 
 __all__ = ["Sidecar", "start_sidecar"]
@@ -25,15 +25,18 @@ __all__ = ["Sidecar", "start_sidecar"]
 _ANSWER = 15.0
 """Seconds the proxy may take to start, or to take an order."""
 _SAID = 2000
+_WITHOUT_PYTHON = (
+    "the proxy of allowed hosts needs an image with python3 (3.11 or newer), which the sandbox's image is not; "
+    'name one, such as proxy_image = "python:3.13-alpine", in the sandbox table'
+)
 
 
 class Sidecar:
     """The proxy of a run, while it runs."""
 
-    def __init__(self, engine: Engine, id: str, name: str, stream: Stream) -> None:
-        self._engine = engine
+    def __init__(self, id: str, stream: Stream) -> None:
         self.id = id
-        self.name = name
+        self.closing = AsyncExitStack()
         self._stream = stream
         self._frames = Frames()
         self._lines: list[bytes] = []
@@ -62,9 +65,7 @@ class Sidecar:
 
     async def close(self) -> None:
         """End it."""
-        self._stream.close()
-        with suppress(EngineError, InfrastructureError):
-            await self._engine.call(lambda client: client.remove_container(self.id, force=True, v=True))
+        await self.closing.aclose()
 
     async def _order(self, order: Mapping[str, Any]) -> dict[str, Any]:
         # Shielded: an order that is half written, or whose answer nobody takes, would spoil the next one.
@@ -104,70 +105,32 @@ class Sidecar:
 
 async def start_sidecar(engine: Engine, image: str, labels: Mapping[str, str]) -> Sidecar:
     """Start a proxy from an image that has ``python3``; raise ``InfrastructureError`` when it cannot be had."""
-    name = f"reeval-proxy-{secrets.token_hex(8)}"
-    try:
-        id = await engine.call(
-            lambda client: str(client.create_container_from_config(_config(image, labels), name)["Id"]),
-            undo=lambda made: engine.now(lambda client: client.remove_container(made, force=True)),
+    async with AsyncExitStack() as stack:
+        container, stream = await stack.enter_async_context(
+            started(engine, _config(image, labels), "proxy", without=_WITHOUT_PYTHON)
         )
-    except EngineError as error:
-        raise InfrastructureError(Phase.SANDBOX, f"the proxy of allowed hosts could not be made: {error}") from error
-    stream = None
-    try:
-        stream = await engine.stream(
-            f"/containers/{id}/attach", params={"stdin": 1, "stdout": 1, "stderr": 1, "stream": 1}
-        )
-        await engine.call(lambda client: client.start(id))
-        sidecar = Sidecar(engine, id, name, stream)
+        sidecar = Sidecar(container.id, stream)
         await sidecar.ready()
-    except BaseException as error:
-        if stream is not None:
-            stream.close()
-        with anyio.CancelScope(shield=True), suppress(EngineError, InfrastructureError):
-            await engine.call(lambda client: client.remove_container(id, force=True, v=True))
-        if isinstance(error, EngineError):
-            raise _not_started(error) from error
-        raise
+        sidecar.closing = stack.pop_all()
     return sidecar
-
-
-def _not_started(error: EngineError) -> InfrastructureError:
-    said = str(error)
-    if "python3" in said:
-        reason = (
-            "the proxy of allowed hosts needs an image with python3 (3.11 or newer), which the sandbox's image is not; "
-            'name one, such as proxy_image = "python:3.13-alpine", in the sandbox table'
-        )
-        return InfrastructureError(Phase.SANDBOX, reason, detail=said)
-    return InfrastructureError(Phase.SANDBOX, f"the proxy of allowed hosts did not start: {said}")
 
 
 def _config(image: str, labels: Mapping[str, str]) -> dict[str, Any]:
     return {
         "Image": image,
         "Entrypoint": ["python3", "-I", "-c", inspect.getsource(proxy)],
-        "Cmd": [],
         "User": "65534:65534",
-        "WorkingDir": "/",
         "Env": [],
         "Labels": dict(labels),
-        "OpenStdin": True,
-        "StdinOnce": True,
-        "AttachStdin": True,
-        "AttachStdout": True,
-        "AttachStderr": True,
-        "Healthcheck": {"Test": ["NONE"]},
         "HostConfig": {
             "NetworkMode": "bridge",
             "AutoRemove": True,
             "ReadonlyRootfs": True,
             "CapDrop": ["ALL"],
-            "SecurityOpt": ["no-new-privileges"],
             "PidsLimit": 128,
             "Memory": 512 * 1024 * 1024,
             # It stands in two networks, and must not pass on what it was not asked to.
             "Sysctls": {"net.ipv4.ip_forward": "0"},
             "ExtraHosts": ["host.docker.internal:host-gateway"],
-            "LogConfig": {"Type": "none", "Config": {}},
         },
     }

@@ -15,7 +15,7 @@ from reeval.sandboxes.docker.engine.streams import Stream
 if TYPE_CHECKING:
     from docker import APIClient
 
-__all__ = ["Engine", "EngineError", "connect"]
+__all__ = ["Engine", "EngineError", "connect", "explaining"]
 
 T = TypeVar("T")
 
@@ -25,6 +25,7 @@ WORK = 3600.0
 """Seconds for one that builds, pulls or packs; who waits for it has a limit of its own."""
 UNDO, POLL = 10.0, 0.01
 """Seconds that a cancelled call is waited for when what it brings about must be undone, and between two looks."""
+SERVER_ERROR = 500
 CONNECTIONS = 256
 """Kept open at most: one for each call at the same time."""
 START_ENGINE = "start it (sudo systemctl start docker, or Docker Desktop), or set DOCKER_HOST to where it is"
@@ -32,12 +33,30 @@ START_ENGINE = "start it (sudo systemctl start docker, or Docker Desktop), or se
 _log = logging.getLogger(__name__)
 
 
-class EngineError(Exception):
-    """The engine refused a call: ``status`` is that of HTTP, ``str`` what it says."""
+class EngineError(InfrastructureError):
+    """The engine refused a call: ``status`` is that of HTTP, ``said`` what it says."""
 
-    def __init__(self, status: int, text: str) -> None:
-        super().__init__(text)
+    def __init__(self, status: int, said: str) -> None:
+        super().__init__(Phase.SANDBOX, f"the container engine refused: {said}"[:2000])
         self.status = status
+        self.said = said
+
+    def explained(self, what: str, *, starting: bool = False) -> InfrastructureError:
+        """Return the same for a person: ``what`` is the matter, and what the engine says.
+
+        ``starting``: of an attempt, which is tried again where the fault is the engine's own.
+        """
+        retryable = starting and self.status >= SERVER_ERROR
+        return InfrastructureError(self.phase, f"{what}: {self.said}", retryable=retryable)
+
+
+@contextmanager
+def explaining(what: str) -> Iterator[None]:
+    """Say ``what`` is the matter when the engine refuses a call in the block."""
+    try:
+        yield
+    except EngineError as error:
+        raise error.explained(what) from error
 
 
 class Engine:
@@ -57,7 +76,7 @@ class Engine:
         return self.address.url
 
     def now(self, what: Callable[[APIClient], T], *, patient: bool = False) -> T:
-        """Call the API in this thread; raise ``EngineError`` when it refuses, ``InfrastructureError`` without one.
+        """Call the API in this thread; raise ``EngineError`` when it refuses, ``InfrastructureError`` when it is lost.
 
         ``patient``: it may take an hour, as building may; a minute otherwise.
         """
@@ -145,7 +164,7 @@ class _Late(Generic[T]):
 
     def _take_back(self) -> None:
         if self._undo is not None:
-            with suppress(EngineError, InfrastructureError):
+            with suppress(InfrastructureError):
                 self._undo(self._results[0])
 
 

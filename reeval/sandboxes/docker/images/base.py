@@ -6,19 +6,19 @@ import hashlib
 import os
 import re
 import stat
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from reeval.errors import InfrastructureError, Phase, PlanError
-from reeval.sandboxes.docker.engine.client import Engine, EngineError
+from reeval.sandboxes.docker.engine.client import Engine, EngineError, explaining
 from reeval.sandboxes.docker.labels import project_labels
 from reeval.sandboxes.docker.options import DockerOptions
 
 if TYPE_CHECKING:
     from docker import APIClient
 
-__all__ = ["BUILT", "base_image", "build_digest", "image_config", "missing", "pinned"]
+__all__ = ["BUILT", "base_image", "image_config", "pinned"]
 
 BUILT = "reeval-env"
 """The name of every image that reeval makes; its tag is a digest of the content."""
@@ -32,7 +32,7 @@ def pinned(engine: Engine, options: DockerOptions, root: Path) -> str | None:
     Blocks. None: it is pulled when it is needed. Raises ``PlanError``: it is missing and nothing may be pulled.
     """
     if options.dockerfile is not None:
-        digest = build_digest(options, root)
+        digest = _build_digest(options, root)
         if not _is_there(engine, f"{BUILT}:{digest}"):
             _check_sources(engine, options, root)
         return digest
@@ -41,10 +41,10 @@ def pinned(engine: Engine, options: DockerOptions, root: Path) -> str | None:
         return str(found["Id"])
     if options.pull == "missing":
         return None
-    raise PlanError(missing(engine, options.image))
+    raise PlanError(_missing(engine, options.image))
 
 
-def missing(engine: Engine, image: str) -> str:
+def _missing(engine: Engine, image: str) -> str:
     """Say that the engine does not have an image, and what to do."""
     return (
         f"the image {image!r} is not on the container engine at {engine.name}; "
@@ -59,7 +59,7 @@ def image_config(engine: Engine, image: str) -> Mapping[str, Any] | None:
     except EngineError as error:
         if error.status == 404:
             return None
-        raise InfrastructureError(Phase.SANDBOX, f"the image {image!r} cannot be used: {error}") from error
+        raise error.explained(f"the image {image!r} cannot be used") from error
     return found
 
 
@@ -74,7 +74,7 @@ async def base_image(engine: Engine, options: DockerOptions, root: Path) -> str:
         await _pull(engine, options.image)
         found = await engine.call(lambda _: image_config(engine, options.image or ""))
     if found is None:
-        raise InfrastructureError(Phase.SANDBOX, missing(engine, options.image or image))
+        raise InfrastructureError(Phase.SANDBOX, _missing(engine, options.image or image))
     return str(found["Id"])
 
 
@@ -82,21 +82,20 @@ async def _pull(engine: Engine, image: str) -> None:
     from docker.utils import parse_repository_tag
 
     name, tag = parse_repository_tag(image)
-    try:
+    failed = f"the image {image!r} could not be pulled"
+    with explaining(failed):
         # Read to its end: the call answers at once, and the image is there when it has said everything.
         lines = await engine.call(
             lambda client: list(client.pull(name, tag=tag or "latest", stream=True, decode=True)), patient=True
         )
-    except EngineError as error:
-        raise InfrastructureError(Phase.SANDBOX, f"the image {image!r} could not be pulled: {error}") from error
     if problem := next((line["error"] for line in lines if "error" in line), None):
-        raise InfrastructureError(Phase.SANDBOX, f"the image {image!r} could not be pulled: {problem}")
+        raise InfrastructureError(Phase.SANDBOX, f"{failed}: {problem}")
 
 
 # --- built from a Dockerfile ----------------------------------------------------------------------------
 
 
-def build_digest(options: DockerOptions, root: Path) -> str:
+def _build_digest(options: DockerOptions, root: Path) -> str:
     """Return a digest of a Dockerfile and of all that it may copy; raise ``PlanError`` when they cannot be read."""
     file, context = _places(options, root)
     digest = hashlib.sha256()
@@ -111,17 +110,16 @@ def build_digest(options: DockerOptions, root: Path) -> str:
 
 
 async def _built(engine: Engine, options: DockerOptions, root: Path) -> str:
-    digest = options.pinned or build_digest(options, root)
+    digest = options.pinned or _build_digest(options, root)
     tag = f"{BUILT}:{digest}"
     if not await engine.call(lambda _: _is_there(engine, tag)):
-        said: list[Mapping[str, Any]] = await _reported(
-            engine, options, lambda client: _build(client, options, root, tag)
-        )
+        failed = f"the image of {options.dockerfile!r} could not be built"
+        with explaining(failed):
+            said = await engine.call(lambda client: _build(client, options, root, tag), patient=True)
         problem = next((str(line["error"]) for line in said if "error" in line), None)
         if problem is not None:
             output = "".join(str(line.get("stream", "")) for line in said)[-TAIL:]
-            reason = f"the image of {options.dockerfile!r} could not be built: {problem.strip()}"
-            raise InfrastructureError(Phase.SANDBOX, reason, detail=output)
+            raise InfrastructureError(Phase.SANDBOX, f"{failed}: {problem.strip()}", detail=output)
     found = await engine.call(lambda _: image_config(engine, tag))
     if found is None:
         raise InfrastructureError(
@@ -145,16 +143,6 @@ def _build(client: APIClient, options: DockerOptions, root: Path, tag: str) -> l
     return list(lines)
 
 
-async def _reported(
-    engine: Engine, options: DockerOptions, build: Callable[[APIClient], list[Mapping[str, Any]]]
-) -> list[Mapping[str, Any]]:
-    try:
-        return await engine.call(build, patient=True)
-    except EngineError as error:
-        reason = f"the image of {options.dockerfile!r} could not be built: {error}"
-        raise InfrastructureError(Phase.SANDBOX, reason) from error
-
-
 def _check_sources(engine: Engine, options: DockerOptions, root: Path) -> None:
     if options.pull == "missing":
         return
@@ -165,7 +153,7 @@ def _check_sources(engine: Engine, options: DockerOptions, root: Path) -> None:
         raise PlanError(f"dockerfile {options.dockerfile!r}: {error.strerror}") from error
     for image in _sources(text):
         if not _is_there(engine, image):
-            raise PlanError(missing(engine, image))
+            raise PlanError(_missing(engine, image))
 
 
 def _sources(dockerfile: str) -> Iterator[str]:

@@ -7,15 +7,15 @@ Nothing else is needed of the engine: no file system that it shares with this ma
 from __future__ import annotations
 
 import hashlib
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
-from contextlib import asynccontextmanager, contextmanager, suppress
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager, suppress
 from pathlib import Path
-from typing import Any
 
 import anyio
 
 from reeval.errors import InfrastructureError, Phase
-from reeval.sandboxes.docker.engine.client import Engine, EngineError
+from reeval.sandboxes.docker.engine.client import Engine, EngineError, explaining
+from reeval.sandboxes.docker.engine.containers import made
 from reeval.sandboxes.docker.images.archives import Archive
 from reeval.sandboxes.docker.images.base import BUILT, image_config
 from reeval.sandboxes.docker.labels import attempt_labels, project_labels
@@ -25,8 +25,6 @@ __all__ = ["Layers", "content_key"]
 
 AGAIN = 0.2
 """Seconds between two looks whether another process has made an image."""
-LAST_WAIT = 20.0
-"""Seconds to wait for the removal of a container."""
 
 
 def content_key(*parts: str) -> str:
@@ -80,51 +78,27 @@ class Layers:
     @asynccontextmanager
     async def draft(self, image: str) -> AsyncIterator[str]:
         """Give a container that is never started, as a place for files."""
-        config: dict[str, Any] = {
+        config = {
             "Image": image,
             "Entrypoint": ["/bin/sh"],
             "Cmd": [],
             "Labels": self.labels("an image"),
             "HostConfig": {"NetworkMode": "none"},
         }
-        with _refusals("no image can be made from it"):
-            made = await self.engine.call(
-                lambda client: str(client.create_container_from_config(config)["Id"]),
-                undo=lambda made: self.engine.now(lambda client: client.remove_container(made, force=True, v=True)),
-            )
-        async with _discarded(self.engine, made):
-            with _refusals("no image can be made from it"):
-                yield made
+        async with made(self.engine, config, "image") as container:
+            with explaining(f"no image can be made from {image}"):
+                yield container.id
 
     async def commit(self, container: str, tag: str) -> None:
         """Make an image of a container's files."""
         name, _, key = tag.partition(":")
         # A commit takes over the container's labels: those of its owner, which has nothing to do with the image.
-        labels: Mapping[str, str] = {**dict.fromkeys(self.labels(""), ""), **project_labels(self.root)}
+        labels = {**dict.fromkeys(self.labels(""), ""), **project_labels(self.root)}
         changes = [f'LABEL "{label}"="{value}"' for label, value in labels.items()]
-        with _refusals("the image could not be made"):
+        with explaining("the image could not be made"):
             await self.engine.call(
                 lambda client: client.commit(container, name, key, pause=False, changes=changes), patient=True
             )
-
-
-@asynccontextmanager
-async def _discarded(engine: Engine, container: str) -> AsyncIterator[None]:
-    """Remove a container when the block is left; one that cannot be removed is swept by the next run."""
-    try:
-        yield
-    finally:
-        with anyio.CancelScope(shield=True), anyio.move_on_after(LAST_WAIT), suppress(EngineError, InfrastructureError):
-            await engine.call(lambda client: client.remove_container(container, force=True, v=True))
-
-
-@contextmanager
-def _refusals(what: str) -> Iterator[None]:
-    """Turn what the engine refuses in the block into an ``InfrastructureError`` that begins with ``what``."""
-    try:
-        yield
-    except EngineError as error:
-        raise InfrastructureError(Phase.SANDBOX, f"{what}: {error}") from error
 
 
 def _claimed(place: Path) -> Held | None:

@@ -3,20 +3,23 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from reeval.errors import InfrastructureError, Phase
 from reeval.protocols import SandboxRequest
 from reeval.sandboxes.changes.snapshot import TreeSnapshot
+from reeval.sandboxes.docker.container import Container, ContainerRequest, opened_container
 from reeval.sandboxes.docker.engine.client import Engine
 from reeval.sandboxes.docker.images.archives import ROOT, Archive, Owner, listing_digest, member
 from reeval.sandboxes.docker.images.base import base_image, image_config
-from reeval.sandboxes.docker.images.installed import installed
 from reeval.sandboxes.docker.images.layers import Layers, content_key
+from reeval.sandboxes.docker.inside.commands import Commands
 from reeval.sandboxes.docker.options import DockerOptions
+from reeval.sandboxes.steps import run_step
 from reeval.schema.environment import PreparedTree
 
 if TYPE_CHECKING:
@@ -28,6 +31,9 @@ HOME = "/home/agent"
 FORM = "1"
 """Of what is put into an image beside an environment's files: with another form nothing earlier is reused."""
 USER = Owner(1000, 1000)
+TAIL = 4000
+"""Characters of a failed command's output that are kept."""
+_INSTALL_OUTPUT = 64 * 1024
 _PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 
 
@@ -38,28 +44,55 @@ class PreparedImage:
     id: str
     owner: Owner
     env: Mapping[str, str]
-    """Variables of its processes: those of the image, and where things are."""
+    """Variables of the image, with ``PATH``."""
     tree: Path | None = None
     """Host directory that the workspace was copied from; None: it is not known what it holds."""
     baseline: TreeSnapshot | None = None
     """The workspace of a new container, as soon as one of them was looked at."""
 
 
-async def prepare_image(engine: Engine, request: SandboxRequest, options: DockerOptions) -> PreparedImage:
+Opener = Callable[[PreparedImage], AbstractAsyncContextManager[Container]]
+"""Starts a container as an attempt's."""
+
+
+async def prepare_image(engine: Engine, request: SandboxRequest, options: DockerOptions, open: Opener) -> PreparedImage:
     """Make the image, or find it; raise ``InfrastructureError``."""
     layers = Layers(engine, request.root, request.run_id)
     base = await base_image(engine, options, request.root)
     if options.install:
-        base = await installed(layers, base, options.install)
+        base = await _with_installed(layers, base, options.install)
     id, owner = await _with_home(layers, base, options)
     if request.programs:
         id = await _with_programs(layers, id, request.programs)
     if request.tree is not None and (request.tree.workspace or request.tree.home):
         id = await _with_tree(layers, id, owner, request.tree, options.workdir)
-    env = await _variables(engine, base, options, request.programs)
+    env = await _variables(engine, base, request.programs)
     if request.tree is None or request.tree.workspace is None:
-        return PreparedImage(id=id, owner=owner, env=env, baseline=TreeSnapshot({}))
-    return PreparedImage(id=id, owner=owner, env=env, tree=Path(request.tree.workspace))
+        image = PreparedImage(id=id, owner=owner, env=env, baseline=TreeSnapshot({}))
+    else:
+        image = PreparedImage(id=id, owner=owner, env=env, tree=Path(request.tree.workspace))
+    return await _with_setup(layers, image, request, options, open) if request.cached else image
+
+
+async def _with_installed(layers: Layers, base: str, commands: Sequence[str]) -> str:
+    """Return the image that ``install`` commands make of another: run as root, with a network, one after the other."""
+
+    async def make(tag: str) -> None:
+        request = ContainerRequest(
+            image=base, user="0:0", env={}, labels=layers.labels("install"), network="bridge", capable=True
+        )
+        async with opened_container(layers.engine, request) as container:
+            run = Commands(container, workdir="/", limit=_INSTALL_OUTPUT)
+            for command in commands:
+                done = await run.exec(command)
+                if not done.ok:
+                    reason = f"the install command {command!r} exited with {done.exit_code}"
+                    output = f"{done.stdout}\n{done.stderr}".strip()[-TAIL:]
+                    raise InfrastructureError(Phase.SANDBOX, reason, detail=output)
+            await container.stop()
+            await layers.commit(container.id, tag)
+
+    return await layers.made(content_key("install", base, *commands), make)
 
 
 async def _with_home(layers: Layers, base: str, options: DockerOptions) -> tuple[str, Owner]:
@@ -105,6 +138,27 @@ async def _with_tree(layers: Layers, parent: str, owner: Owner, tree: PreparedTr
     return await layers.made(content_key(FORM, "tree", parent, tree.digest), make)
 
 
+async def _with_setup(
+    layers: Layers, image: PreparedImage, request: SandboxRequest, options: DockerOptions, open: Opener
+) -> PreparedImage:
+    """Return the image that cached steps make of another: run as an attempt's are, with its network."""
+
+    async def make(tag: str) -> None:
+        async with open(image) as container:
+            commands = Commands(container, workdir=options.workdir, limit=options.output_limit)
+            for step in request.cached:
+                await run_step(commands, step, request.cached_env)
+            await container.stop()
+            await layers.commit(container.id, tag)
+
+    steps = (step.run for step in request.cached)
+    variables = (f"{name}={value}" for name, value in sorted(request.cached_env.items()))
+    network = f"{request.egress.mode} {' '.join(request.egress.hosts)}" if request.egress else ""
+    key = content_key("setup", image.id, network, *variables, "\0", *steps)
+    # What the steps wrote is not in the prepared tree: the first look at a workspace reads all of it.
+    return replace(image, id=await layers.made(key, make), tree=None, baseline=None)
+
+
 async def _owner(layers: Layers, base: str, user: str | None) -> Owner:
     if user is None:
         return USER
@@ -120,14 +174,12 @@ async def _owner(layers: Layers, base: str, user: str | None) -> Owner:
     return Owner(int(found[1]), int(found[2]))
 
 
-async def _variables(engine: Engine, base: str, options: DockerOptions, programs: tuple[str, ...]) -> Mapping[str, str]:
+async def _variables(engine: Engine, base: str, programs: tuple[str, ...]) -> Mapping[str, str]:
     config = await engine.call(lambda _: image_config(engine, base))
     given = (config or {}).get("Config") or {}
     env = dict(pair.split("=", 1) for pair in given.get("Env") or () if "=" in pair)
     env["PATH"] = ":".join([*(f"{program}/bin" for program in programs), env.get("PATH") or _PATH])
-    user = "root" if options.root else "agent"
-    own = {"HOME": HOME, "LANG": "C.UTF-8", "LOGNAME": user, "SHELL": "/bin/sh", "TERM": "dumb", "TMPDIR": "/tmp"}  # noqa: S108 - the container's own
-    return {**env, **own, "TZ": "UTC", "USER": user}
+    return env
 
 
 def _file(client: APIClient, container: str, path: str) -> bytes:

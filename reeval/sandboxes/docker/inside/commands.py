@@ -8,11 +8,10 @@ from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Literal
 
 from reeval.authoring import Command
-from reeval.errors import UsageError
-from reeval.sandboxes.docker.inside.memory import MemoryWatch
 from reeval.sandboxes.docker.inside.running import RunningProcess
+from reeval.sandboxes.processes.arguments import PLAIN, arguments_of, refusal, too_long
 from reeval.sandboxes.processes.kin import MARK
-from reeval.sandboxes.processes.whole import command_text, finished
+from reeval.sandboxes.processes.whole import finished
 from reeval.schema.transcript import CommandResult
 
 if TYPE_CHECKING:
@@ -27,13 +26,12 @@ LONGEST = 128 * 1024 - 1
 class Commands:
     """Runs commands in one container."""
 
-    def __init__(self, container: Container, *, workdir: str, limit: int, memory: int | None = None) -> None:
-        """``limit``: bytes of output that are kept; ``memory``: bytes that the container may use."""
+    def __init__(self, container: Container, *, workdir: str, limit: int) -> None:
+        """``limit``: bytes of output that are kept."""
         self._container = container
         self._workdir = workdir
         self._limit = limit
         self._count = 0
-        self._memory = MemoryWatch(container, limited=memory is not None)
 
     @property
     def untouched(self) -> bool:
@@ -70,26 +68,22 @@ class Commands:
     async def _begun(
         self, command: Command, env: Mapping[str, str] | None, stdin: bytes | Literal["open"] | None
     ) -> RunningProcess:
-        argv = ["/bin/sh", "-c", command] if isinstance(command, str) else list(command)
-        _check(argv, command)
+        arguments = arguments_of(command)
+        _check(arguments, command)
         if not isinstance(command, str):
-            # Through a shell, so that a program that is not there ends with 127.
-            argv = ["/bin/sh", "-c", 'exec "$@"', "sh", *argv]
+            arguments = ["/bin/sh", "-c", PLAIN, "sh", *arguments]
         self._count += 1
         mark = f"{self._container.name}.{self._count}."
         variables = {**(env or {}), MARK: mark}
-        id, stream = await self._container.exec(argv, env=variables, workdir=self._workdir, stdin=bool(stdin))
-        running = RunningProcess(self._container, id, stream, mark=mark, limit=self._limit, memory=self._memory)
+        id, stream = await self._container.exec(arguments, env=variables, workdir=self._workdir, stdin=bool(stdin))
+        running = RunningProcess(self._container, id, stream, mark=mark, limit=self._limit)
         if isinstance(stdin, bytes) and stdin:
             running.feed(stdin)
         return running
 
 
-def _check(argv: list[str], command: Command) -> None:
-    if not argv:
-        raise UsageError("an empty command cannot be run; write a shell string or a list that is not empty")
-    if any("\0" in part for part in argv):
-        raise UsageError(f"the command {command_text(command)[:200]!r} cannot be run: embedded null byte")
-    if max(len(part.encode("utf-8", "surrogatepass")) for part in argv) > LONGEST:
-        size = len(command_text(command))
-        raise UsageError(f"a command of {size:,} characters is too long for this system; write a file and run that")
+def _check(arguments: list[str], command: Command) -> None:
+    if any("\0" in part for part in arguments):
+        raise refusal(command, "embedded null byte")
+    if max(len(part.encode("utf-8", "surrogatepass")) for part in arguments) > LONGEST:
+        raise too_long(command)

@@ -16,7 +16,6 @@ from reeval.sandboxes.processes.output import BoundedOutput
 
 if TYPE_CHECKING:
     from reeval.sandboxes.docker.container import Container
-    from reeval.sandboxes.docker.inside.memory import MemoryWatch
 
 __all__ = ["RunningProcess"]
 
@@ -37,11 +36,8 @@ NOT_STARTED = {126, 127}
 class RunningProcess:
     """A process and its stream; implements ``protocols.Process``. To be closed when done with."""
 
-    def __init__(
-        self, container: Container, id: str, stream: Stream, *, mark: str, limit: int, memory: MemoryWatch
-    ) -> None:
+    def __init__(self, container: Container, id: str, stream: Stream, *, mark: str, limit: int) -> None:
         self._container = container
-        self._memory: MemoryWatch | None = memory
         self._id = id
         self._stream = stream
         self._mark = mark
@@ -52,6 +48,8 @@ class RunningProcess:
         self._between = FIRST_LOOK
         self._over = False
         self._ran = False
+        self._checked = False
+        """Whether it is known if it met the limit of memory, or that does not matter: it was killed."""
         self._head = b""
         """How its stream began."""
         self._feeder: asyncio.Task[None] | None = None
@@ -118,14 +116,14 @@ class RunningProcess:
             raise InfrastructureError(
                 Phase.SANDBOX, f"the engine could not start a process in the sandbox: {said[:500]}"
             )
-        memory, self._memory = self._memory, None
-        if memory is not None:
-            await memory.check(code)
+        if not self._checked:
+            self._checked = True
+            await self._container.check_memory(code)
         return 128 - code if code in SIGNALS else code
 
     async def kill(self) -> None:
         """End it with everything it started."""
-        self._memory = None
+        self._checked = True
         with anyio.CancelScope(shield=True), suppress(InfrastructureError):
             if not await self._container.channel.order(f"end_marked {self._mark}", LAST_WAIT) and not (
                 await self._container.channel.order("kill -9 -1", LAST_WAIT)
