@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from contextlib import AbstractAsyncContextManager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol
 
+from reeval.prices import Pricing
 from reeval.schema.data.questions import PlannedDatabase
 from reeval.schema.data.results import ResultTable
 from reeval.schema.plan import PlannedModel
@@ -90,6 +91,8 @@ class ModelKind:
     max_concurrent: int | None = 20
     """Calls at once to a provider whose table does not say; None: any number."""
     takes_pictures: bool = True
+    pricing: Callable[[PlannedModel], Pricing] = field(default=lambda _: Pricing())
+    """How it will be known what its answers cost."""
 
 
 # --- the databases ------------------------------------------------------------------------------------

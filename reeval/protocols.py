@@ -10,6 +10,7 @@ from typing import Any, Literal, Protocol
 
 from reeval.authoring import Command
 from reeval.backends import DatabaseKind, ModelKind, ModelReply, ModelRequest
+from reeval.prices import Pricing
 from reeval.schema.environment import Egress, Layout, McpServer, PreparedTree, SetupStep
 from reeval.schema.plan import Plan, PlannedAttempt, PlannedEval, PlannedHarness, PlannedSandbox
 from reeval.schema.record import AttemptRecord, FileRef, RunRecord, RunStart
@@ -275,6 +276,8 @@ class HarnessKind:
     """Hosts (``api.example.com``) of its models, which its attempts may reach; takes the agent's variables too."""
     models: Callable[[PlannedHarness], tuple[str, ...]] = field(default=lambda _: ())
     """Models (``anthropic/…``) that its sessions ask through ``Room.ask``: they are planned, and their keys needed."""
+    pricing: Callable[[PlannedHarness, Mapping[str, str]], Pricing] = field(default=lambda _harness, _env: Pricing())
+    """How it will be known what its agent cost, but for ``models``; takes the agent's variables too."""
     needs_schema: bool = False
     """Its agent cannot look at the database: the prompt of a data question tells it the tables."""
     login: Callable[[PlannedHarness, Mapping[str, str]], str | None] = field(default=lambda _harness, _env: None)

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from reeval.cli.branches import on_branches
+from reeval.cli.budget import Money, refuse_unpriced
 from reeval.cli.header import run_start
 from reeval.cli.output import make_reporter, print_lines, print_note, terminal_width
 from reeval.cli.project import Project
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
     from reeval.run.runner import RunOutcome
     from reeval.run.tools import Earlier, Tools
     from reeval.schema.plan import Plan, Selection
-    from reeval.schema.record import RunRecord
+    from reeval.schema.record import RunEnd, RunRecord
 
 __all__ = ["Request", "Retry", "carry_out", "dry_run_of", "launch", "refuse_selection", "resume_run"]
 
@@ -41,6 +42,7 @@ class Request:
 
     max_concurrent: int | None = None
     max_failures: int | None = None
+    money: Money = field(default_factory=Money)
     keep_sandbox: bool = False
     debug: bool = False
     as_json: bool = False
@@ -54,12 +56,16 @@ class Request:
 
 @dataclass(frozen=True)
 class Retry:
-    """Which run to go on with."""
+    """Which run to go on with; none: a new one begins."""
 
-    ref: str | None = None
-    """None: a new one begins."""
-    errors: bool = False
-    """What ended as error runs again."""
+    resume: str | None = None
+    again: str | None = None
+    """The run of which what ended as error runs again."""
+
+    @property
+    def ref(self) -> str | None:
+        """The run."""
+        return self.resume or self.again
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -85,7 +91,7 @@ def dry_run_of(project: Project, selection: Selection, request: Request) -> Exit
     from reeval.schema.plan import encode_plan
 
     with on_branches(project, selection) as on:
-        plan = _shaped(make_plan(on, selection), request)
+        plan = _planned(on, selection, request)
     against(project.store, request.versus, plan)
     if request.as_json:
         print_lines([encode_plan(plan).decode()])
@@ -98,7 +104,7 @@ def dry_run_of(project: Project, selection: Selection, request: Request) -> Exit
 def launch(project: Project, selection: Selection, request: Request) -> ExitCode:
     """Plan, run and record a selection."""
     with on_branches(project, selection) as on:
-        plan = _shaped(make_plan(on, selection), request)
+        plan = _planned(on, selection, request)
         masker = _ready(project, plan, os.environ)
         earlier = against(project.store, request.versus, plan)
         plan = pinned(plan, project)
@@ -117,7 +123,7 @@ def carry_out(project: Project, selection: Selection, request: Request, *, dry_r
 
         request = replace(request, began=detach())
     if retry.ref:
-        return resume_run(project, request, retry.ref, errors=retry.errors)
+        return resume_run(project, request, retry.ref, errors=bool(retry.again))
     return dry_run_of(project, selection, request) if dry_run else launch(project, selection, request)
 
 
@@ -139,7 +145,7 @@ def resume_run(project: Project, request: Request, ref: str, *, errors: bool) ->
     index = run.index()
     before = run.plan(index)
     with on_branches(project, before.selection) as on:
-        plan = _shaped(make_plan(on, before.selection), request)
+        plan = _planned(on, before.selection, request)
         masker = _ready(project, plan, os.environ)
         chosen = against(project.store, request.versus, plan, before=run)
         plan = pinned(plan, project, before)
@@ -159,8 +165,14 @@ def resume_run(project: Project, request: Request, ref: str, *, errors: bool) ->
             return _run(on, job, request)
 
 
+def _planned(project: Project, selection: Selection, request: Request) -> Plan:
+    """Plan a selection with the flags that shape a plan as a whole; refuse one that its budget could not hold."""
+    plan = _shaped(make_plan(project, selection), request)
+    refuse_unpriced(project, plan, request.money, os.environ)
+    return plan
+
+
 def _shaped(plan: Plan, request: Request) -> Plan:
-    """Apply the flags that shape a plan as a whole."""
     if request.debug:
         first = next((one for one in plan.evals if one.attempts), None)
         if first is not None:
@@ -227,7 +239,6 @@ def _run(project: Project, job: _Job, request: Request) -> ExitCode:
     from reeval.record.store import RunDirectory
     from reeval.report.screen.evidence import load_failures
     from reeval.report.summary import write_summary
-    from reeval.schema.record import RunEnd
 
     run = RunDirectory(job.writer.directory)
     if request.began:
@@ -242,12 +253,13 @@ def _run(project: Project, job: _Job, request: Request) -> ExitCode:
         reader=run,
         done=len(job.done),
         runs=os.path.relpath(project.store.runs),
+        budget=request.money.budget,
     )
     try:
         reporter.run_started(job.plan, start, [*_facts(project, job.plan), *job.facts])
         with warming():
             outcome = anyio.run(_swept_and_run, project, job.plan, _tools(project, job, request, reporter))
-        job.writer.end(RunEnd(state=outcome.state, ended_at=int(time.time() * 1000), notes=list(outcome.notes)))
+        job.writer.end(_run_end(outcome))
         record = write_record(run)
         failures = load_failures(record, run)
         reporter.run_finished(record, failures)
@@ -259,6 +271,13 @@ def _run(project: Project, job: _Job, request: Request) -> ExitCode:
     if request.junit:
         _write_junit(request.junit, record, run)
     return exit_code(job.against, run, record, as_json=request.as_json)
+
+
+def _run_end(outcome: RunOutcome) -> RunEnd:
+    from reeval.schema.record import RunEnd
+
+    ended_at = int(time.time() * 1000)
+    return RunEnd(state=outcome.state, ended_at=ended_at, notes=list(outcome.notes), budget=outcome.budget)
 
 
 def _tools(project: Project, job: _Job, request: Request, reporter: Reporter) -> Tools:
@@ -276,6 +295,8 @@ def _tools(project: Project, job: _Job, request: Request, reporter: Reporter) ->
         masker=job.masker,
         keep_sandbox=request.keep_sandbox,
         max_failures=request.max_failures,
+        budget=request.money.budget,
+        allow_unknown_cost=request.money.allow_unknown,
         done=job.done,
         earlier=job.earlier or Earlier(),
         debug=request.debug,

@@ -91,10 +91,12 @@ def make_reporter(
     live: bool = True,
     done: int = 0,
     runs: str = ".reeval/runs",
+    budget: float | None = None,
 ) -> JsonReporter | LiveReporter | PlainReporter:
     """Return who tells the run on stdout: events, a live block, or plain lines where no block can be. Close it.
 
     ``done`` attempts of the plan have a record already (resume), and will not be told. ``runs``: where records are.
+    ``budget``: dollars that may be spent.
     """
     out = sys.stdout
     if as_json:
@@ -106,12 +108,12 @@ def make_reporter(
         from reeval.report.live.terminal import LiveReporter
 
         live_block = LiveReporter(out, masker=masker, page=page, verbosity=verbosity, done=done)
-        live_block.runs = runs
+        live_block.runs, live_block.budget = runs, budget
         return live_block
     from reeval.report.live.plain import PlainReporter
 
     plain = PlainReporter(out, masker=masker, page=page, verbosity=verbosity, done=done)
-    plain.runs = runs
+    plain.runs, plain.budget = runs, budget
     return plain
 
 

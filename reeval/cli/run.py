@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 
 from reeval.cli.arguments import Kind, Paths, Profile
+from reeval.cli.budget import Money
 from reeval.cli.output import guarded
 from reeval.cli.versus import FailOn, Vs, Wanted
 
@@ -27,6 +28,12 @@ Harnesses = Annotated[
 Runs = Annotated[int | None, typer.Option("--runs", "-r", min=1, metavar="N", help="Attempts of each cell.")]
 MaxConcurrent = Annotated[
     int | None, typer.Option("--max-concurrent", "-n", min=1, metavar="N", help="Attempts at once.")
+]
+Budget = Annotated[
+    float | None, typer.Option("--budget", metavar="USD", help="Begin nothing more once so many dollars are spent.")
+]
+AllowUnknownCost = Annotated[
+    bool, typer.Option("--allow-unknown-cost", help="With --budget: count what is known, where not all is.")
 ]
 DryRun = Annotated[bool, typer.Option("--dry-run", help="Show exactly what would run, and start nothing.")]
 FailFast = Annotated[bool, typer.Option("--fail-fast", "-x", help="Stop at the first attempt that does not pass.")]
@@ -67,6 +74,8 @@ def run(
     runs: Runs = None,
     profile: Profile = None,
     max_concurrent: MaxConcurrent = None,
+    budget: Budget = None,
+    allow_unknown_cost: AllowUnknownCost = False,
     dry_run: DryRun = False,
     fail_fast: FailFast = False,
     max_failures: MaxFailures = None,
@@ -92,6 +101,7 @@ def run(
     reeval run evals/greet.eval.py::greetings    one group of a file
     reeval run -k "greet and not slow" --runs 5  what matches, five attempts each
     reeval run --dry-run                         only show the plan
+    reeval run --budget 5                        spend about five dollars, and say how to go on
     reeval run --resume                          go on where the last run stopped
     reeval run --vs last --fail-on worse         compare with the run before, and fail when it got worse
     """
@@ -103,6 +113,7 @@ def run(
     request = Request(
         max_concurrent=max_concurrent,
         max_failures=1 if fail_fast else max_failures,
+        money=Money(budget=budget, allow_unknown=allow_unknown_cost),
         keep_sandbox=keep_sandbox,
         debug=debug,
         as_json=as_json,
@@ -111,9 +122,6 @@ def run(
         detach=detach,
         verbosity="quiet" if quiet else "verbose" if verbose else "normal",
     )
-    selection = typed_selection(
-        project, paths, tag, harness, last_failed, keyword=keyword, kind=kind, runs=runs, profile=profile
-    )
-    selection = replace(selection, branch=branch, vs_branch=vs_branch)
-    retry = Retry(resume or retry_errors, errors=bool(retry_errors))
-    raise typer.Exit(carry_out(project, selection, request, dry_run=dry_run, retry=retry))
+    chosen = typed_selection(project, paths, tag, harness, last_failed)
+    chosen = replace(chosen, keyword=keyword, kind=kind, runs=runs, profile=profile, branch=branch, vs_branch=vs_branch)
+    raise typer.Exit(carry_out(project, chosen, request, dry_run=dry_run, retry=Retry(resume, retry_errors)))

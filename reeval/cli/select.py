@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from reeval.plan.parts.standby import Standby
     from reeval.schema.data.questions import PlannedDatabase
     from reeval.schema.plan import Plan, Selection
-    from reeval.schema.spec import EvalKind, FileSpec
+    from reeval.schema.spec import FileSpec
 
 __all__ = ["Collected", "collect", "make_plan", "plan_of", "typed_paths", "typed_selection"]
 
@@ -38,23 +38,14 @@ def typed_selection(
     tags: Sequence[str] | None,
     harnesses: Sequence[str] | None,
     last_failed: bool,
-    *,
-    keyword: str | None,
-    kind: EvalKind | None,
-    runs: int | None,
-    profile: str | None,
 ) -> Selection:
-    """Return the selection that the flags of ``reeval run`` mean."""
+    """Return the selection that the flags of ``reeval run`` mean whose values are not taken as they are."""
     from reeval.schema.plan import Selection
 
     return Selection(
         paths=typed_paths(project, paths),
-        keyword=keyword,
         tags=tuple(tags or ()),
-        kind=kind,
         harnesses=_harnesses(project, harnesses or ()),
-        runs=runs,
-        profile=profile,
         evals=_failed_evals(project) if last_failed else (),
     )
 

@@ -140,7 +140,7 @@ def exit_code(chosen: Against | None, run: RunDirectory, record: RunRecord, *, a
 
     if record.state is not RunState.COMPLETED:
         print_note(f"not compared with run {chosen.run.record.run_id}: this run did not get to its end")
-        return code
+        return ExitCode.UNDECIDED if chosen.fail_on is not None and code is ExitCode.OK else code
     found = versus(chosen.run, run_side(run))
     failing = chosen.fail_on is not None and any(found.worse())
     _print(found, as_json=as_json, failing=failing)

@@ -16,7 +16,7 @@ from reeval.schema.plan import PlannedCell, PlannedEval
 from reeval.schema.record import AttemptRecord, CellRecord, EvalRecord, GateResult, Outcome, RunState, Totals
 from reeval.usage import Usage
 
-__all__ = ["CellFold", "TotalsFold", "agent_cost", "agent_tokens", "gate_of", "run_exit_code"]
+__all__ = ["CellFold", "TotalsFold", "agent_cost", "agent_tokens", "attempt_cost", "gate_of", "run_exit_code"]
 
 _AGENTS_OWN = frozenset({Outcome.PASS, Outcome.FAIL, Outcome.REVIEW, Outcome.SCORED})
 """Outcomes that say something about the agent; errors and skips are shown beside them."""
@@ -157,7 +157,7 @@ class TotalsFold:
     def add(self, attempt: AttemptRecord) -> None:
         """Count one finished attempt."""
         self._outcomes[attempt.outcome] += 1
-        self._costs.add(_spent(attempt, _cost, agent_only=False))
+        self._costs.add(attempt_cost(attempt))
 
     def add_cost(self, cost: float | None) -> None:
         """Count what was spent beside the attempts, such as on a question; None makes the whole unknown."""
@@ -186,9 +186,12 @@ def gate_of(planned: PlannedEval, cell: PlannedCell) -> ResolvedGate:
     return ResolvedGate(rule="none")
 
 
-def run_exit_code(evals: Iterable[EvalRecord], state: RunState) -> ExitCode:
-    """Return what the run tells the shell; ``state`` is how it ended."""
-    if state == RunState.INTERRUPTED:
+def run_exit_code(evals: Iterable[EvalRecord], state: RunState, *, by_budget: bool = False) -> ExitCode:
+    """Return what the run tells the shell; ``state`` is how it ended.
+
+    ``by_budget``: the budget interrupted it, and its gates say what that comes to.
+    """
+    if state == RunState.INTERRUPTED and not by_budget:
         return ExitCode.INTERRUPTED
     records = list(evals)
     gates = [cell.gate for record in records for cell in record.cells]
@@ -209,6 +212,11 @@ def agent_tokens(attempt: AttemptRecord) -> float | None:
 def agent_cost(attempt: AttemptRecord) -> float | None:
     """Return the agent's dollars of one attempt; None: not all of them are known."""
     return _spent(attempt, _cost, agent_only=True)
+
+
+def attempt_cost(attempt: AttemptRecord) -> float | None:
+    """Return the dollars of one attempt, judges included; None: not all of them are known."""
+    return _spent(attempt, _cost, agent_only=False)
 
 
 def _spent(attempt: AttemptRecord, amount: Callable[[Usage], float | None], *, agent_only: bool) -> float | None:

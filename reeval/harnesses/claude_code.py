@@ -222,6 +222,8 @@ AGENT = Agent(
     keys=("ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "CLAUDE_CODE_OAUTH_TOKEN"),
     hosts=("api.anthropic.com",),
     base_urls=("ANTHROPIC_BASE_URL",),
+    price_list="anthropic",
+    reports_cost=True,
     mcp=frozenset({"stdio", "http"}),
 )
 

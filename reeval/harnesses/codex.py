@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 import shlex
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from reeval.harnesses.agents.agent import Agent, AgentFile, Call, Ending, Invocation
@@ -108,29 +108,26 @@ class Translator(JsonTranslator):
         super().begin()
         self._ended, self._error, self._waits = False, "", 0
 
-    def event(self, found: dict[str, Any]) -> Iterator[StreamEvent | str]:
+    def event(self, found: dict[str, Any]) -> Iterable[StreamEvent | str]:
         """Return the events of one object."""
         match found.get("type"):
+            case "item.started":
+                self._begin(at(found, "item"))
+            case "item.completed":
+                return self._item(at(found, "item"))
             case "thread.started":
                 self.session = text_at(found, "thread_id") or self.session
-            case "item.started":
-                item = at(found, "item")
-                self._begin(item, text_at(item, "id"), text_at(item, "type"))
-            case "item.completed":
-                yield from self._item(at(found, "item"))
             case "turn.completed":
                 self._ended = True
-                yield from self.calls.rest()
-                yield self._total.used(_used(at(found, "usage")))
-                yield Done()
+                return (*self.calls.rest(), self._total.used(_used(at(found, "usage"))), Done())
             case "turn.failed":
-                yield from self._failed(text_at(found, "error", "message"))
+                return self._failed(text_at(found, "error", "message"))
             case "error":
-                yield from self._trouble(text_at(found, "message"))
+                return self._trouble(text_at(found, "message"))
+        return ()
 
-    def _begin(self, item: Any, id: str, kind: str) -> None:
-        if kind not in _CALLS or id in self.calls:
-            return
+    def _begin(self, item: Any) -> None:
+        id, kind = text_at(item, "id"), text_at(item, "type")
         match kind:
             case "command_execution":
                 self.calls.begin(id, "shell", kind, {"command": _unwrapped(text_at(item, "command"))})
@@ -142,15 +139,23 @@ class Translator(JsonTranslator):
             case "web_search":
                 self.calls.begin(id, "search", kind, {"query": text_at(item, "query")})
 
-    def _item(self, item: Any) -> Iterator[StreamEvent | str]:
-        id, kind = text_at(item, "id"), text_at(item, "type")
-        self._begin(item, id, kind)
-        ok = text_at(item, "status") == "completed"
-        match kind:
-            case "agent_message":
-                yield Message(text=text_at(item, "text"))
+    def _item(self, item: Any) -> Iterable[StreamEvent | str]:
+        match text_at(item, "type"):
             case "reasoning":
-                yield Reasoning(text=text_at(item, "text"))
+                return (Reasoning(text=text_at(item, "text")),)
+            case "agent_message":
+                return (Message(text=text_at(item, "text")),)
+            case "command_execution" | "file_change" | "mcp_tool_call" | "web_search" as kind:
+                return self._called(item, kind)
+            case "error":
+                return (text_at(item, "message"),)
+        return ()
+
+    def _called(self, item: Any, kind: str) -> Iterator[StreamEvent]:
+        id, ok = text_at(item, "id"), text_at(item, "status") == "completed"
+        if id not in self.calls:
+            self._begin(item)
+        match kind:
             case "command_execution":
                 code = exit_code_at(item, "exit_code")
                 yield self.calls.end(id, text_at(item, "aggregated_output"), ok=ok, exit_code=code)
@@ -163,8 +168,6 @@ class Translator(JsonTranslator):
             case "web_search":
                 yield self.calls.end(id, "", ok=True)
                 yield WebSearch(query=text_at(item, "query"), ok=True)
-            case "error":
-                yield text_at(item, "message")
 
     def _edit(self, change: Any) -> FileEdit:
         kind: Any = _KINDS.get(text_at(change, "kind"), "modify")
@@ -233,8 +236,9 @@ AGENT = Agent(
     keys=(_KEY,),
     hosts=("api.openai.com",),
     base_urls=("OPENAI_BASE_URL",),
-    # It reads skills with its shell, as any file, and names neither its model nor a cost nor the pages it opens.
-    unreported=frozenset({Channel.COST, Channel.FETCHES, Channel.MODEL, Channel.SKILLS}),
+    price_list="openai",
+    # It reads skills with its shell, as any file, and names neither its model nor the pages it opens.
+    unreported=frozenset({Channel.FETCHES, Channel.MODEL, Channel.SKILLS}),
     mcp=frozenset({"stdio", "http"}),
 )
 

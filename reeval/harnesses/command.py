@@ -16,6 +16,7 @@ from reeval.harnesses.program.answers import Answer, EventAnswer, TextAnswer
 from reeval.harnesses.program.files import digest_of, place_files, read_files
 from reeval.harnesses.program.invocation import PROMPT, invocation, misquoted
 from reeval.harnesses.program.running import Start, run_program
+from reeval.prices import Pricing
 from reeval.protocols import HarnessKind, Room
 from reeval.schema.environment import Layout
 from reeval.schema.plan import PlannedHarness
@@ -142,6 +143,7 @@ KIND = HarnessKind(
     open=_Harness,
     layout=_layout,
     unreported=_unreported,
+    pricing=lambda planned, _: Pricing(given=Channel.COST not in _unreported(planned.options)),
     fingerprint=_fingerprint,
 )
 """Any program that takes a prompt and prints an answer."""

@@ -14,6 +14,7 @@ from reeval.errors import InfrastructureError, Phase
 from reeval.harnesses.bounds import OUTPUT_LIMIT, cut
 from reeval.harnesses.layouts import named_layout
 from reeval.harnesses.options import typed_options
+from reeval.prices import Pricing
 from reeval.protocols import HarnessKind, Room, Sandbox
 from reeval.schema.environment import Layout
 from reeval.schema.plan import PlannedHarness
@@ -284,6 +285,7 @@ KIND = HarnessKind(
     layout=_layout,
     mcp=_servers,
     unreported=lambda options: _unreported(_options(options)),
+    pricing=lambda planned, _: Pricing(given=Channel.COST not in _unreported(_options(planned.options))),
     in_process=True,
 )
 """A scripted agent: for first steps, for examples, and for tests of an eval itself."""

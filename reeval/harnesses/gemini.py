@@ -21,7 +21,7 @@ from reeval.harnesses.agents.streams.reading import JsonTranslator, amount, at, 
 from reeval.harnesses.agents.streams.said import Said
 from reeval.harnesses.layouts import LAYOUTS
 from reeval.harnesses.program.stream import Done, Message, Retry, Served, StreamEvent, Used
-from reeval.schema.transcript import Channel, FileEdit
+from reeval.schema.transcript import FileEdit
 
 __all__ = ["AGENT", "KIND"]
 
@@ -185,7 +185,7 @@ AGENT = Agent(
     keys=("GEMINI_API_KEY",),
     hosts=("generativelanguage.googleapis.com",),
     base_urls=("GOOGLE_GEMINI_BASE_URL",),
-    unreported=frozenset({Channel.COST}),
+    price_list="google",
     mcp=frozenset({"stdio", "http"}),
     exit_codes=False,
 )

@@ -21,6 +21,7 @@ from reeval.harnesses.program.answers import EventAnswer
 from reeval.harnesses.remote.answers import Body, body_for
 from reeval.harnesses.remote.quoting import quoted
 from reeval.harnesses.remote.refusals import PASSING, refused, wait_before
+from reeval.prices import Pricing
 from reeval.protocols import HarnessKind, Room
 from reeval.schema.plan import PlannedHarness
 from reeval.schema.transcript import Channel, Turn
@@ -241,6 +242,7 @@ KIND = HarnessKind(
     options=HttpAgentOptions,
     open=_Harness,
     unreported=_unreported,
+    pricing=lambda planned, _: Pricing(given=Channel.COST not in _unreported(planned.options)),
     in_process=True,
 )
 """An agent behind a URL. It works elsewhere: nothing of it runs in the attempt's sandbox."""

@@ -17,7 +17,7 @@ from reeval.harnesses.agents.streams.evidence import web_evidence
 from reeval.harnesses.agents.streams.reading import JsonTranslator, amount, at, joined, listed, relative, text_at
 from reeval.harnesses.layouts import LAYOUTS
 from reeval.harnesses.program.stream import Done, Message, Retry, Served, StreamEvent, Used
-from reeval.schema.transcript import Channel, FileEdit, Reasoning, ToolCall
+from reeval.schema.transcript import FileEdit, Reasoning, ToolCall
 
 __all__ = ["AGENT", "KIND"]
 
@@ -193,7 +193,7 @@ AGENT = Agent(
     keys=("OPENAI_API_KEY",),
     hosts=("api.openai.com",),
     base_urls=("OPENAI_BASE_URL",),
-    unreported=frozenset({Channel.COST}),
+    price_list="openai",
     mcp=frozenset({"stdio", "http"}),
 )
 KIND = agent_kind(AGENT)

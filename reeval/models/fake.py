@@ -19,6 +19,7 @@ from reeval.models.answers import valid_answer
 from reeval.models.failures import TryError
 from reeval.models.functions import call_in_daemon, load_function
 from reeval.models.options import typed_options
+from reeval.prices import Pricing
 from reeval.schema.plan import PlannedModel
 from reeval.secrets import Masker
 from reeval.usage import Usage
@@ -150,4 +151,9 @@ async def _open(planned: PlannedModel, _environ: Mapping[str, str], root: Path) 
     yield _Fake(planned.name, options, function)
 
 
-KIND = ModelKind(name="fake", options=FakeModelOptions, open=_open, max_concurrent=None)
+def _pricing(planned: PlannedModel) -> Pricing:
+    usage = typed_options(planned.options, FakeModelOptions, f"[provider.{planned.provider}]").usage
+    return Pricing(given=usage is not None and usage.cost is not None)
+
+
+KIND = ModelKind(name="fake", options=FakeModelOptions, open=_open, max_concurrent=None, pricing=_pricing)

@@ -19,7 +19,7 @@ from reeval.models.forms import Found, WireForm
 from reeval.models.options import HttpOptions, typed_options
 from reeval.models.refusals import refused_feature
 from reeval.models.transport import Response, Transport, open_transport
-from reeval.prices import price
+from reeval.prices import Pricing
 from reeval.schema.plan import PlannedModel
 from reeval.secrets import Masker
 from reeval.usage import Usage
@@ -35,7 +35,22 @@ def http_kind(name: str, form: WireForm, *, key: str, keyless_base_url: bool = F
     ) -> AbstractAsyncContextManager[Model]:
         return _open(form, planned, environ)
 
-    return ModelKind(name=name, options=HttpOptions, open=open_model, key=key, keyless_base_url=keyless_base_url)
+    return ModelKind(
+        name=name,
+        options=HttpOptions,
+        open=open_model,
+        key=key,
+        keyless_base_url=keyless_base_url,
+        pricing=lambda planned: _pricing(form, planned),
+    )
+
+
+def _pricing(form: WireForm, planned: PlannedModel) -> Pricing:
+    return Pricing(price_list=form.price_list or _base(form, planned), model=planned.model)
+
+
+def _base(form: WireForm, planned: PlannedModel) -> str:
+    return (planned.base_url or form.base_url).rstrip("/")
 
 
 @asynccontextmanager
@@ -52,20 +67,19 @@ class _Remote:
     def __init__(
         self, form: WireForm, planned: PlannedModel, transport: Transport, key: str | None, options: HttpOptions
     ) -> None:
-        base = (planned.base_url or form.base_url).rstrip("/")
         self._form = form
         self._planned = planned
         self._table = f"[provider.{planned.provider}]"
         self._transport = transport
         self._options = options
         self._masker = Masker([key] if key else [])
-        self._url = form.path(base, planned.model)
+        self._url = form.path(_base(form, planned), planned.model)
         self._headers = {
             "content-type": "application/json",
             **form.fixed_headers,
             **(form.headers(key) if key else {}),
         }
-        self._price_list = form.price_list or base
+        self._pricing = _pricing(form, planned)
         self._refused: frozenset[str] = frozenset()
         self._prices_loaded = False
 
@@ -145,18 +159,12 @@ class _Remote:
         return TryError(f"answered with something that is not JSON: {said}; check the base_url of {self._table}")
 
     async def _priced(self, found: Found) -> Usage:
-        cost = None
-        for model in (found.model, self._planned.model):
-            if model and cost is None:
-                cost = await self._cost(model, found.usage)
-        return msgspec.structs.replace(found.usage, cost=cost)
-
-    async def _cost(self, model: str, usage: Usage) -> float | None:
         if self._prices_loaded:
-            return price(self._price_list, model, usage)
-        cost = await anyio.to_thread.run_sync(price, self._price_list, model, usage)  # the list may take 0.2 s to load
-        self._prices_loaded = True
-        return cost
+            cost = self._pricing.cost(found.usage, found.model)
+        else:  # the list may take 0.2 s to load
+            cost = await anyio.to_thread.run_sync(self._pricing.cost, found.usage, found.model)
+            self._prices_loaded = True
+        return msgspec.structs.replace(found.usage, cost=cost)
 
 
 def _text(text: str) -> str:

@@ -71,13 +71,14 @@ def compile_record(run: RunDirectory) -> RunRecord:
     for answer in run.answers(index):
         folds.answer(answer)
     state = _state(run, index)
+    budget = index.end.budget if index.end else None
     evals, accuracy = _with_accuracy(folds.evals(run.id))
     return RunRecord(
         schema_version=SCHEMA_VERSION,
         run_id=run.id,
         state=state,
         kind=plan.kind,
-        exit_code=run_exit_code(evals, state),
+        exit_code=run_exit_code(evals, state, by_budget=budget is not None and budget.stopped),
         ended_at=index.end.ended_at if index.end else None,
         **{name: getattr(start, name) for name in _SAME},
         profile=plan.selection.profile,
@@ -89,6 +90,7 @@ def compile_record(run: RunDirectory) -> RunRecord:
         target=plan.database.target if plan.database and accuracy else None,
         remarks=folds.remarks.lines(),
         notes=[*plan.notes, *_notes(index, folds.unplanned)],
+        budget=budget,
         dropped=_dropped(run),
         journal_bytes=index.size,
     )

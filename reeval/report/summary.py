@@ -20,6 +20,7 @@ from urllib.parse import quote
 from reeval.errors import RecordError
 from reeval.report.answers import SHOWN_ANSWERS, answers_to, facts_of, sides_of
 from reeval.report.screen.blocks import reading, status
+from reeval.report.screen.budget import budget_lines, is_stopped
 from reeval.report.screen.ending import next_commands, silent_text
 from reeval.report.screen.evidence import RunReader, data_of, failing_of
 from reeval.report.screen.failures import Alike, Page, alike, failure_lines
@@ -124,7 +125,7 @@ def summary_text(record: RunRecord, failures: Sequence[AttemptRecord], reader: R
         silent=silent_text(record),
         lost=lost_points(record, reader),
         sections=list(_sections(record, failures, reader)),
-        remarks="\n".join([*record.remarks, *record.notes, *record.dropped]),
+        remarks="\n".join([*budget_lines(record), *record.remarks, *record.notes, *record.dropped]),
         commands="\n".join([*(command for _, command in next_commands(record, failures)), _again(record)]),
     )
 
@@ -190,7 +191,7 @@ def _title(record: RunRecord) -> str:
         RunState.INTERRUPTED: "interrupted",
         RunState.COMPLETED: {0: "every gate holds", 1: "a gate does not hold"}.get(record.exit_code, "undecided"),
     }
-    return f"reeval: {words[record.state]}"
+    return f"reeval: {'stopped by its budget' if is_stopped(record) else words[record.state]}"
 
 
 def _lifts(record: RunRecord) -> Iterator[dict[str, Any]]:

@@ -67,6 +67,12 @@ class Dispatcher:
         """Give back the room of an attempt that ended."""
         self._count(attempt, -1)
 
+    def left(self) -> int:
+        """Count what was not handed out, and hand out nothing more."""
+        waiting = [attempt for queue in self._waiting.values() for _, attempt in queue]
+        self._waiting.clear()
+        return sum(self._needed(attempt) for attempt in (*waiting, *(attempt for _, attempt in self._ahead)))
+
     def _first_waiting(self) -> PlannedAttempt | None:
         # What waits was read before anything that is still ahead, so it comes first in plan order.
         for queue in self._waiting.values():

@@ -11,6 +11,7 @@ import anyio
 import msgspec
 from anyio.abc import TaskGroup
 
+from reeval.backends import ModelReply, ModelRequest
 from reeval.errors import UserError
 from reeval.protocols import Executor
 from reeval.run.asking.models import Models
@@ -24,8 +25,10 @@ from reeval.run.stage.watchdog import Blocked, watching
 from reeval.run.tools import Tools
 from reeval.schema.plan import Plan, PlannedAttempt, planned_attempts
 from reeval.schema.record import AttemptRecord, Outcome, RunState
+from reeval.schema.recorded.budget import BudgetRecord
 
 if TYPE_CHECKING:
+    from reeval.run.budget import Budget
     from reeval.run.data.database import RunDatabase
     from reeval.run.questions.schedule import Asker
     from reeval.run.stopping import Stopping
@@ -45,6 +48,8 @@ class RunOutcome(msgspec.Struct, frozen=True, kw_only=True):
     """Why it stopped before its end."""
     failures: tuple[AttemptRecord, ...] = ()
     """The first attempts that did not pass, at most 50, as they stand in the journal."""
+    budget: BudgetRecord | None = None
+    """What was spent of the budget; None: there is none."""
 
 
 async def run_plan(plan: Plan, tools: Tools) -> RunOutcome:
@@ -94,6 +99,11 @@ class _Run:
         self._failures: list[AttemptRecord] = []
         self._failed = 0
         self._stopped = False
+        self._budget = _budget(tools)
+        self._held = False
+        """The budget lets nothing more begin; what runs comes to its end."""
+        self._kept_back = 0
+        """Attempts that were about to begin then."""
 
     @asynccontextmanager
     async def asking(self) -> AsyncIterator[None]:
@@ -103,7 +113,7 @@ class _Run:
             return
         from reeval.run.questions.schedule import asking
 
-        async with asking(self._plan, self._tools, self.models.answer, self._broken) as self._asker:
+        async with asking(self._plan, self._tools, self._answered, self._broken) as self._asker:
             yield
 
     def begin(self, tasks: TaskGroup) -> None:
@@ -115,7 +125,9 @@ class _Run:
 
     def outcome(self) -> RunOutcome:
         """Say how it ended."""
-        return RunOutcome(state=self._state, notes=tuple(self._notes), failures=tuple(self._failures))
+        budget = self._spent()
+        state = RunState.INTERRUPTED if budget is not None and budget.stopped else self._state
+        return RunOutcome(state=state, notes=tuple(self._notes), failures=tuple(self._failures), budget=budget)
 
     def interrupt(self) -> None:
         """Stop in order: what runs is cleaned up, what ended is recorded."""
@@ -129,7 +141,7 @@ class _Run:
         return watching(self._tools.root.resolve(), drive_body.__code__, self._blocked)
 
     def _start_next(self) -> None:
-        while self._tasks is not None and not self._stopped:
+        while self._tasks is not None and not (self._stopped or self._held):
             attempt = self._dispatcher.take()
             if attempt is None:
                 return
@@ -138,7 +150,8 @@ class _Run:
             self._tasks.start_soon(self._attempt, attempt, name=attempt.key)
 
     async def _attempt(self, attempt: PlannedAttempt) -> None:
-        if self._stopped:
+        if self._stopped or self._held:
+            self._kept_back += 1
             return
         self._tools.reporter.attempt_started(attempt)
         give_back = _Once(partial(self._dispatcher.release, attempt))
@@ -164,6 +177,9 @@ class _Run:
         self._tools.reporter.attempt_finished(attempt, record)
         if self._asker is not None:
             self._asker.ended(attempt, record.outcome, record.verdict)
+        if self._budget is not None:
+            self._budget.attempt(record)
+            self._look_at_budget(self._budget)
         self._count(record)
 
     def _leave_out(self, attempts: Sequence[PlannedAttempt]) -> None:
@@ -183,6 +199,32 @@ class _Run:
         if most is not None and self._failed >= most:
             plural = "s" if most > 1 else ""
             self._stop(RunState.COMPLETED, f"stopped after {most} attempt{plural} that did not pass")
+
+    async def _answered(self, model: str, request: ModelRequest) -> ModelReply:
+        """Ask a model for the questions, whose answers cost something too."""
+        reply = await self.models.answer(model, request)
+        if self._budget is not None:
+            self._budget.answer(reply.usage)
+            self._look_at_budget(self._budget)
+        return reply
+
+    def _look_at_budget(self, budget: Budget) -> None:
+        """Begin nothing more once the budget says so."""
+        if self._held or (why := budget.why_stop) is None:
+            return
+        self._held = True
+        self._tools.reporter.warning(f"{why}: what runs comes to its end, nothing more begins")
+        if self._asker is not None:
+            self._asker.hold()
+
+    def _spent(self) -> BudgetRecord | None:
+        if self._budget is None:
+            return None
+        in_order = self._held and not self._stopped
+        unstarted = self._dispatcher.left() + self._kept_back
+        return self._budget.record(
+            unstarted=unstarted, unasked=self._asker.unasked if self._asker else 0, in_order=in_order
+        )
 
     def _broken(self, error: UserError) -> None:
         self._stop(RunState.FAILED, self._tools.masker.text(str(error)))
@@ -207,6 +249,14 @@ class _Run:
         if isinstance(context, Context):
             context.note(text)
         self._tools.reporter.warning(text)
+
+
+def _budget(tools: Tools) -> Budget | None:
+    if tools.budget is None:
+        return None
+    from reeval.run.budget import Budget
+
+    return Budget(tools.budget, allow_unknown=tools.allow_unknown_cost)
 
 
 def _database(plan: Plan, tools: Tools) -> RunDatabase | None:

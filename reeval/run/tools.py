@@ -40,6 +40,10 @@ class Tools(msgspec.Struct, frozen=True, kw_only=True):
     """Leave each sandbox behind, to look into."""
     max_failures: int | None = None
     """Stop after this many attempts that did not pass; None: never."""
+    budget: float | None = None
+    """Dollars after which nothing more begins; None: no limit."""
+    allow_unknown_cost: bool = False
+    """With a budget: go on when it is not known what an attempt cost."""
     done: frozenset[str] = frozenset()
     """Keys of attempts that already have a record (resume)."""
     earlier: Earlier = Earlier()

@@ -18,6 +18,7 @@ from reeval.errors import Phase
 from reeval.schema.observation import CheckStatus
 from reeval.schema.plan import NO_ENVIRONMENT
 from reeval.schema.recorded.answers import AnswerRecord, JudgmentRecord, PairRecord, QuestionRecord
+from reeval.schema.recorded.budget import BudgetRecord
 from reeval.schema.recorded.data import DataRecord
 from reeval.schema.recorded.files import FileRef
 from reeval.schema.recorded.gates import AccuracyRecord, GateResult
@@ -237,6 +238,7 @@ class RunEnd(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, tag=
     state: RunState
     ended_at: int
     notes: list[str] = []
+    budget: BudgetRecord | None = None
 
 
 JournalLine = RunStart | AttemptRecord | AnswerRecord | PairRecord | Superseded | RunEnd
@@ -382,6 +384,7 @@ class RunRecord(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     remarks: list[str] = []
     """What the run says about the evals themselves."""
     notes: list[str] = []
+    budget: BudgetRecord | None = None
     dropped: list[str] = []
     """What the ``history`` settings removed."""
     journal_bytes: int = 0

@@ -32,7 +32,7 @@ def can(agent: Agent) -> str:
         f"`{agent.layout.rules}`" if "rules" in agent.reads else "no",
         yes(agent.effort),
         yes(Channel.USAGE not in agent.unreported),
-        yes(Channel.COST not in agent.unreported),
+        "its own" if agent.reports_cost else "by price",
         yes(agent.exit_codes),
         yes(Channel.SEARCHES not in agent.unreported),
     )

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from reeval.report.screen.ending import blocks, header, next_commands, screen, totals
@@ -9,7 +11,8 @@ from reeval.report.screen.evidence import failing_of, is_open, load_failures
 from reeval.report.screen.failures import Page
 from reeval.report.screen.ink import PLAIN
 from reeval.report.text import width
-from reeval.schema.record import GateResult, Outcome, RunRecord, RunState
+from reeval.schema.record import GateResult, Outcome, RunRecord, RunState, Totals
+from reeval.schema.recorded.budget import BudgetRecord
 from reeval.schema.recorded.lifts import LiftRecord
 from tests.report.records import (
     HOSTILE,
@@ -178,6 +181,72 @@ def test_a_run_that_did_not_decide_says_how_to_go_on(
     record = run(evaluated("x", cell(error=1)), state=state, exit_code=exit_code)
     assert said in screen(record, [errored_attempt()], Page(), elapsed=None, place=None)
     assert next_step in [command for _, command in next_commands(record, [errored_attempt()])]
+
+
+ATTEMPT = "evals/greet.eval.py::x@terse/-/fake#1"
+
+
+@pytest.mark.parametrize(
+    ("budget", "lines", "go_on"),
+    [
+        (
+            {"limit": 5, "spent": 5.124, "unstarted": 28},
+            ["the budget of $5.00 is spent ($5.12): 28 attempts were not started"],
+            "--budget 5",
+        ),
+        (
+            {"limit": 0.005, "spent": 0.005, "unstarted": 1, "unasked": 1},
+            ["the budget of $0.0050 is spent ($0.0050): 1 attempt was not started and 1 question was not asked"],
+            "--budget 0.005",
+        ),
+        (
+            {"limit": 5, "spent": 6, "unasked": 3, "unpriced": 2},
+            [
+                "the budget of $5.00 is spent ($6.00): 3 questions were not asked",
+                "the cost of 2 attempts is not known in full: $6.00 of $5.00 is known to be spent",
+            ],
+            "--budget 5",
+        ),
+        (
+            {"limit": 5, "spent": 1, "unstarted": 2, "unpriced": 1, "blind": ATTEMPT},
+            [
+                (
+                    f"the budget of $5.00 could not be kept, since {ATTEMPT} does not say what it cost: "
+                    "2 attempts were not started"
+                ),
+                "the cost of 1 attempt is not known in full: $1.00 of $5.00 is known to be spent",
+            ],
+            "--budget 5 --allow-unknown-cost",
+        ),
+    ],
+)
+def test_a_run_that_its_budget_stopped_says_what_is_left_and_how_to_go_on(
+    budget: dict[str, Any], lines: list[str], go_on: str
+) -> None:
+    found = BudgetRecord(stopped=True, **budget)
+    record = run(evaluated("x", cell(passed=1)), state=RunState.INTERRUPTED, exit_code=3, budget=found)
+    said = screen(record, [], Page(), elapsed=None, place=None)
+    assert [line for line in said if line in lines] == lines
+    assert said[-1] == f"go on  reeval run --resume 20261130-142501-x7f3 {go_on}"
+    assert "interrupted: what finished is recorded" not in said
+
+
+def test_a_budget_that_was_enough_says_nothing() -> None:
+    record = run(evaluated("x", cell(passed=1)), budget=BudgetRecord(limit=5, spent=1))
+    assert screen(record, [], Page(), elapsed=None, place=None) == ["pass x", "", "1 passed"]
+
+
+@pytest.mark.parametrize(
+    ("totals", "causes"),
+    [
+        ({"passed": 1, "error": 1, "planned": 2}, "errors"),
+        ({"passed": 1, "planned": 2}, "attempts that did not run"),
+        ({"error": 1, "planned": 2}, "errors and attempts that did not run"),
+    ],
+)
+def test_an_undecided_run_says_what_could_still_change_it(totals: dict[str, int], causes: str) -> None:
+    record = run(evaluated("x", cell()), exit_code=3, totals=Totals(**totals))
+    assert f"undecided: {causes} could still change a gate" in screen(record, [], Page(), elapsed=None, place=None)
 
 
 def test_of_many_evals_that_went_well_only_the_first_are_listed() -> None:

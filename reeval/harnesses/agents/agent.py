@@ -85,8 +85,8 @@ class Translator(Protocol):
         """Start a turn."""
         ...
 
-    def line(self, line: bytes) -> Iterable[StreamEvent | str]:
-        """Return the events of one line of standard output."""
+    def lines(self, lines: Sequence[bytes]) -> Iterable[StreamEvent | str]:
+        """Return the events of lines of standard output, as many as came together."""
         ...
 
     def end(self, ending: Ending) -> Iterable[StreamEvent | str]:
@@ -119,6 +119,10 @@ class Agent:
     """Where its models are, unless ``base_url`` or one of ``base_urls`` says otherwise."""
     base_urls: tuple[str, ...] = ()
     """Variables of the program that hold a base URL."""
+    price_list: str | None = None
+    """Where ``reeval.prices`` finds its models; None: a model names its provider itself, ``anthropic/…``."""
+    reports_cost: bool = False
+    """Whether it says what every turn cost, whatever its model."""
     options: type[AgentOptions] = AgentOptions
     unreported: frozenset[Channel] = frozenset()
     mcp: frozenset[Literal["stdio", "http"]] = frozenset()

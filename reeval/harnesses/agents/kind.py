@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 from reeval.harnesses.addresses import host_of
 from reeval.harnesses.agents.agent import Agent
 from reeval.harnesses.agents.login import login_problem
 from reeval.harnesses.agents.options import AgentOptions
+from reeval.harnesses.agents.pricing import pricing_of, urls_of
 from reeval.harnesses.agents.programs.install import install
 from reeval.harnesses.agents.programs.readiness import readiness
 from reeval.harnesses.agents.session import AgentHarness
@@ -43,6 +43,7 @@ def agent_kind(agent: Agent) -> HarnessKind:
         mcp=lambda _: agent.mcp,
         resumes=agent.resumes,
         hosts=lambda planned, env: hosts_of(agent, options(planned), env),
+        pricing=lambda planned, env: pricing_of(agent, planned, options(planned), env),
         login=lambda planned, env: login_problem(agent, options(planned), env),
         readiness=lambda planned: readiness(agent.package, options(planned)),
         programs=lambda planned: programs_of(agent, options(planned)),
@@ -51,10 +52,8 @@ def agent_kind(agent: Agent) -> HarnessKind:
 
 def hosts_of(agent: Agent, options: AgentOptions, env: Mapping[str, str]) -> tuple[str, ...]:
     """Return the hosts of an agent's models: what its options or its variables say, else its own."""
-    known: dict[str, Any] = {**env, **options.env}
-    urls = [options.base_url] if options.base_url else [known[name] for name in agent.base_urls if known.get(name)]
     # With its port where it has one: it is that server which is meant, in a private network too.
-    named = tuple(host for url in urls if (host := host_of(url)))
+    named = tuple(host for url in urls_of(agent, options, env) if (host := host_of(url)))
     return named or agent.hosts
 
 

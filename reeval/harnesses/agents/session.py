@@ -15,6 +15,7 @@ from reeval.harnesses.agents.answer import AgentAnswer
 from reeval.harnesses.agents.login import key_for, login_problem
 from reeval.harnesses.agents.options import AgentOptions
 from reeval.harnesses.agents.placing import place
+from reeval.harnesses.agents.pricing import priced, pricing_of
 from reeval.harnesses.agents.programs.find import Found, find_program, version_of
 from reeval.harnesses.agents.programs.install import place_of
 from reeval.harnesses.program.running import Start, run_program
@@ -124,7 +125,8 @@ class AgentSession:
             error = answer.end(await self._run(prompt, answer))
         if scope.cancelled_caught:
             error = answer.cut(f"no end within {limit:g} s (turn_timeout)")
-        turn = answer.turn(prompt, translator.session or "", error)
+        pricing = pricing_of(harness.agent, harness.planned, harness.options, self._room.env)
+        turn = await priced(answer.turn(prompt, translator.session or "", error), pricing)
         return replace(turn, session=translator.session, agent=self._agent())
 
     async def _run(self, prompt: str, answer: AgentAnswer) -> Ending:

@@ -47,6 +47,8 @@ class PlainReporter:
         self._done = done
         self.runs = ".reeval/runs"
         """Where records are, as one would type it."""
+        self.budget: float | None = None
+        """Dollars that may be spent; None: no limit."""
         self._page = page or Page(passing=verbosity == "verbose")
         self._verbosity = verbosity
         self._progress = Progress(total=0, began=time.monotonic())
@@ -55,7 +57,7 @@ class PlainReporter:
 
     def run_started(self, plan: Plan, start: RunStart, facts: Sequence[str]) -> None:
         """Write the header."""
-        self._progress = Progress(total=plan.attempts - self._done, began=time.monotonic())
+        self._progress = Progress(plan.attempts - self._done, time.monotonic(), budget=self.budget)
         if self._verbosity != "quiet":
             self._writer.write(header(plan, start, facts, self._page.ink, self._page.cells), now=True)
 

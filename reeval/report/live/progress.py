@@ -47,6 +47,8 @@ class Progress:
     """Questions about one attempt that are not answered; those about pairs are not counted before they wait."""
     pairing: bool = False
     """Pairs may have to be asked about."""
+    budget: float | None = None
+    """Dollars that may be spent."""
     cost: float | None = None
     cost_unknown: bool = False
     """An attempt did not say what it cost: the real cost is higher."""
@@ -118,8 +120,9 @@ class Progress:
         facts.append((seconds(now - self.began), None))
         if (left := self.left(now)) is not None:
             facts.append((f"about {seconds(left)} left", None))
-        if self.cost:
-            facts.append((f"{'over ' if self.cost_unknown else ''}{dollars(self.cost)}", None))
+        if self.cost or self.budget is not None:
+            most = "" if self.budget is None else f" of {dollars(self.budget)}"
+            facts.append((f"{'over ' if self.cost_unknown else ''}{dollars(self.cost or 0.0)}{most}", None))
         return facts
 
 

@@ -61,6 +61,8 @@ class LiveReporter:
         self._done = done
         self.runs = ".reeval/runs"
         """Where records are, as one would type it."""
+        self.budget: float | None = None
+        """Dollars that may be spent; None: no limit."""
         self._masker = masker
         self._page = page
         self._verbosity = verbosity
@@ -88,7 +90,7 @@ class LiveReporter:
 
     def run_started(self, plan: Plan, start: RunStart, facts: Sequence[str]) -> None:
         """Print the header and begin to draw."""
-        self._progress = Progress(total=plan.attempts - self._done, began=time.monotonic())
+        self._progress = Progress(plan.attempts - self._done, time.monotonic(), budget=self.budget)
         self._names.update(planned.path for planned in plan.evals)
         self._writer.write([*header(plan, start, facts, self._page.ink, self._console.width), ""], now=True)
         self._live.start()

@@ -9,6 +9,7 @@ from collections.abc import Collection, Sequence
 from reeval.errors import ExitCode
 from reeval.report.data.accuracy import accuracy_texts
 from reeval.report.screen.blocks import Status, block, status
+from reeval.report.screen.budget import budget_lines, go_on, is_stopped
 from reeval.report.screen.evidence import attempt_key, silent_of
 from reeval.report.screen.failures import Page, failure_sections
 from reeval.report.screen.ink import Ink
@@ -23,6 +24,7 @@ __all__ = ["SHOWN_BLOCKS", "blocks", "ending", "header", "next_commands", "scree
 
 SHOWN_BLOCKS = 60
 """Blocks of evals that went well, when there are many; what went wrong is always shown."""
+_MISSING = "attempts that did not run"
 _GOOD: frozenset[Status] = frozenset({"pass", "scored", "skipped", "todo"})
 
 
@@ -88,14 +90,16 @@ def totals(record: RunRecord, elapsed: float | None, page: Page) -> list[str]:
 
 def _verdict(record: RunRecord) -> str | None:
     """Say what the exit code means where the totals alone do not."""
-    if record.state is RunState.INTERRUPTED:
+    if record.state is RunState.INTERRUPTED and not is_stopped(record):
         return "interrupted: what finished is recorded"
     if record.state is RunState.RUNNING:
         return "running"
     if record.state is RunState.FAILED:
         return "the run itself failed"
     if record.exit_code == ExitCode.UNDECIDED:
-        return "undecided: errors could still change a gate"
+        missing = record.totals.planned > record.totals.finished
+        causes = [*(["errors"] if record.totals.error or not missing else []), *([_MISSING] if missing else [])]
+        return f"undecided: {' and '.join(causes)} could still change a gate"
     return None
 
 
@@ -113,7 +117,7 @@ def next_commands(record: RunRecord, failures: Sequence[AttemptRecord]) -> list[
     if (key := _worth_a_look(record, failures)) is not None:
         commands.append(("look closer", f"reeval show {shlex.quote(key)}"))
     if record.state in {RunState.INTERRUPTED, RunState.FAILED}:
-        commands.append(("go on", f"reeval run --resume {record.run_id}"))
+        commands.append(("go on", go_on(record)))
     if any(failure.outcome is not Outcome.ERROR for failure in failures):
         commands.append(("again, what failed", "reeval run --last-failed"))
     if record.totals.error and record.state is RunState.COMPLETED:
@@ -144,6 +148,7 @@ def ending(
             lines += [*section, ""]
     lines += totals(record, elapsed, page)
     lines += [page.ink("dim", line) for line in wrap(silent_text(record), page.cells) if line]
+    lines += [page.ink("yellow", part) for line in budget_lines(record) for part in wrap(escape(line), page.cells)]
     if (verdict := _verdict(record)) is not None:
         lines.append(page.ink("yellow", verdict))
     rows = [("record", place)] if place else []

@@ -80,6 +80,9 @@ class Asker:
         }
         self._documents: list[PairDocument] = []
         self._errors = 0
+        self._held = False
+        self.unasked = 0
+        """Questions about an attempt or a pair that were held back."""
 
     def begin(self, tasks: TaskGroup) -> None:
         """Start with what a resumed run left unasked."""
@@ -113,6 +116,12 @@ class Asker:
         if not self._open[planned.id].ahead:
             self._pair(planned, self._open.pop(planned.id).passed)
 
+    def hold(self) -> None:
+        """Begin no more questions: the calls that run come to their end."""
+        self._held = True
+        self.unasked += len(self._waiting)
+        self._waiting.clear()
+
     def cancel(self) -> None:
         """Ask nothing more and leave the calls that run; what was answered stays."""
         self._waiting.clear()
@@ -134,6 +143,9 @@ class Asker:
     # --- workers --------------------------------------------------------------------------------------
 
     def _add(self, job: Callable[[], Awaitable[None]]) -> None:
+        if self._held:
+            self.unasked += 1
+            return
         self._waiting.append(job)
         if self._tasks is not None and self._working < AHEAD * self._calls.total_tokens:
             self._working += 1

@@ -71,6 +71,22 @@ def test_an_unknown_cost_makes_the_sum_a_lower_bound() -> None:
     assert progress.facts(120.0)[-1] == ("over $0.10", None)
 
 
+@pytest.mark.parametrize(
+    ("budget", "costs", "said"),
+    [
+        (5.0, [0.3, 0.12], "$0.42 of $5.00"),
+        (5.0, [], "$0.00 of $5.00"),
+        (5.0, [0.3, None], "over $0.30 of $5.00"),
+        (None, [0.3, 0.12], "$0.42"),
+    ],
+)
+def test_the_cost_so_far_stands_beside_its_budget(budget: float | None, costs: list[float | None], said: str) -> None:
+    progress = Progress(total=40, began=100.0, budget=budget)
+    for number, cost in enumerate(costs, 1):
+        progress.finish(planned_attempt(number=number), attempt(usage=spent(cost)))
+    assert progress.facts(120.0)[-1] == (said, None)
+
+
 def test_a_cost_that_nobody_knows_is_not_shown() -> None:
     progress = Progress(total=2, began=0.0)
     progress.finish(planned_attempt(), attempt(usage=spent(None)))
