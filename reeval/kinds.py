@@ -16,10 +16,12 @@ class KindsByModule(Mapping[str, Kind]):
 
     def __init__(self, modules: Mapping[str, str]) -> None:
         self._modules = modules
+        self._found: dict[str, Kind] = {}
 
     def __getitem__(self, name: str) -> Kind:
-        kind: Kind = import_module(self._modules[name]).KIND
-        return kind
+        if name not in self._found:  # asked for several times in every attempt
+            self._found[name] = import_module(self._modules[name]).KIND
+        return self._found[name]
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._modules)

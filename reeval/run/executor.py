@@ -28,6 +28,7 @@ from reeval.schema.environment import cached_steps
 from reeval.schema.plan import Plan, PlannedAttempt, PlannedEval
 from reeval.schema.record import AttemptFailure, AttemptRecord
 from reeval.schema.spec import Declared, EvalSpec, GroupSpec
+from reeval.schema.transcript import Channel
 from reeval.shelf import CACHE
 
 if TYPE_CHECKING:
@@ -153,7 +154,7 @@ class LocalExecutor:
             case=opened.case(attempt, spec),
             room=room,
             timeout=None if tools.debug else planned.timeout,
-            unreported=tools.catalog.harnesses[harness.kind].unreported(harness.options),
+            unreported=opened.unreported(attempt.cell.harness),
             subject=shared.subject,
             root=str(opened.root),
             models=parts.models,
@@ -195,6 +196,7 @@ class _OpenPlan:
         self._catalog = tools.catalog
         self._evals = {planned.id: planned for planned in plan.evals}
         self._harnesses: dict[str, Harness] = {}
+        self._unreported: dict[str, frozenset[Channel]] = {}
         self._files: dict[str, dict[tuple[str, ...], EvalSpec]] = {}
         self._specs: dict[str, EvalSpec] = {}
 
@@ -232,6 +234,13 @@ class _OpenPlan:
             planned = self.plan.harnesses[id]
             self._harnesses[id] = self._catalog.harnesses[planned.kind].open(planned, self.root)
         return self._harnesses[id]
+
+    def unreported(self, id: str) -> frozenset[Channel]:
+        """Return what a configured agent cannot report; its options are read once."""
+        if id not in self._unreported:
+            planned = self.plan.harnesses[id]
+            self._unreported[id] = self._catalog.harnesses[planned.kind].unreported(planned.options)
+        return self._unreported[id]
 
     def _find(self, planned: PlannedEval) -> EvalSpec:
         if planned.file not in self._files:
