@@ -24,10 +24,3 @@ def subject(request: pytest.FixtureRequest) -> Subject:
     """Each agent in turn."""
     need(request.param.kind)
     return request.param
-
-
-@pytest.fixture(params=[one for one in SUBJECTS.values() if one.faults], ids=lambda one: one.kind)
-def quick(request: pytest.FixtureRequest) -> Subject:
-    """Each agent that starts fast enough to be started for every fault."""
-    need(request.param.kind)
-    return request.param

@@ -31,12 +31,27 @@ from reeval.schema.plan import PlannedHarness
 from reeval.usage import Usage
 from tests.servers.obedient import Spent
 
-__all__ = ["ROOT", "SUBJECTS", "WANTED", "Conversation", "Room", "Subject", "Talk", "conversation", "need", "spent"]
+__all__ = [
+    "ROOT",
+    "SUBJECTS",
+    "WANTED",
+    "Conversation",
+    "Fault",
+    "Room",
+    "Subject",
+    "Talk",
+    "conversation",
+    "need",
+    "spent",
+]
 
 WANTED = [one.strip() for one in os.environ.get("REEVAL_AGENTS", "").split(",") if one.strip()]
 ROOT = Path(__file__).parents[3]
 LOOKUP = (ROOT / "tests/servers/lookup.py").read_bytes()
 SERVER = McpServer(kind="stdio", command=("python3", "/home/agent/lookup.py"), env={"WORD": "s3cret"})
+
+
+Fault = Literal["limited-1", "limited", "busy", "refused", "empty"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -49,8 +64,10 @@ class Subject:
     model: str
     effort: str | None = "high"
     options: Mapping[str, Any] = field(default_factory=dict)
-    faults: bool = True
-    """Whether it starts fast enough to be started for every fault; else for a few only."""
+    asks_within: int = 8
+    """Seconds after which it has surely called its model."""
+    slow: frozenset[Fault] = frozenset()
+    """Faults at which it goes on trying for more than ten seconds, whatever it is told."""
     edits: Literal["create", "modify"] | None = "create"
     """How it reports a new file; None: it writes files with its shell."""
     exit_codes: bool = True
@@ -74,13 +91,38 @@ SUBJECTS = {
         Subject(
             kind="gemini",
             model="gemini-2.5-pro",
+            asks_within=12,
             edits="modify",
             exit_codes=False,
             long_prompts=False,  # it repeats the prompt, and ends before a line of that length is read
         ),
-        Subject(kind="qwen", path="/v1", model="scripted", faults=False, tells_retries=False, most_tries=7),
-        Subject(kind="opencode", path="/v1", model="scripted", faults=False, tells_retries=False, most_tries=9),
-        Subject(kind="mini-swe-agent", path="/v1", model="scripted", faults=False, edits=None, long_prompts=False),
+        Subject(
+            kind="qwen",
+            path="/v1",
+            model="scripted",
+            asks_within=20,
+            slow=frozenset({"limited", "busy", "refused", "empty"}),
+            tells_retries=False,
+            most_tries=7,
+        ),
+        Subject(
+            kind="opencode",
+            path="/v1",
+            model="scripted",
+            asks_within=20,
+            slow=frozenset({"refused"}),
+            tells_retries=False,
+            most_tries=9,
+        ),
+        Subject(
+            kind="mini-swe-agent",
+            path="/v1",
+            model="scripted",
+            options={"retries": 0},  # it waits four seconds before one
+            asks_within=20,
+            edits=None,
+            long_prompts=False,
+        ),
     )
 }
 

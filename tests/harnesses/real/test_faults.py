@@ -7,12 +7,18 @@ import pytest
 
 from reeval.errors import InfrastructureError, Phase
 from reeval.schema.transcript import Notice
-from tests.harnesses.real.kit import Conversation, Subject, conversation, spent
+from tests.harnesses.real.kit import SUBJECTS, Conversation, Fault, Subject, conversation, spent
 from tests.servers.agents import AgentServer, closed_port
 
 pytestmark = pytest.mark.anyio
 
 PROMPT = "DO write a.txt 1\nDO say Done."
+
+
+def soon_over(fault: Fault) -> pytest.MarkDecorator:
+    """Run the test with each agent that does not go on trying for long."""
+    agents = [one for one in SUBJECTS.values() if fault not in one.slow]
+    return pytest.mark.parametrize("subject", agents, ids=lambda one: one.kind, indirect=True)
 
 
 async def refused(subject: Subject, base_url: str) -> InfrastructureError:
@@ -30,30 +36,34 @@ async def test_a_key_that_is_not_accepted(subject: Subject, server: AgentServer)
     assert len(server.requests(f"no-key.{subject.kind}")) <= 3
 
 
-async def test_a_rate_limit_that_passes(quick: Subject, server: AgentServer) -> None:
-    run = f"limited-1.{quick.kind}"
-    async with conversation(quick, Conversation(base_url=server.url(run), options={"retries": 2})) as talk:
+@soon_over("limited-1")
+async def test_a_rate_limit_that_passes(subject: Subject, server: AgentServer) -> None:
+    run = f"limited-1.{subject.kind}"
+    async with conversation(subject, Conversation(base_url=server.url(run), options={"retries": 2})) as talk:
         turn = await talk.session.send(PROMPT)
     assert turn.message == "Done."
     assert turn.usage is not None
     assert turn.usage.input == spent(2).input
-    assert any(isinstance(event, Notice) and event.kind == "retry" for event in turn.events) == quick.tells_retries
+    assert any(isinstance(event, Notice) and event.kind == "retry" for event in turn.events) == subject.tells_retries
 
 
-async def test_a_rate_limit_that_lasts(quick: Subject, server: AgentServer) -> None:
-    run = f"limited.{quick.kind}"
-    error = await refused(quick, server.url(run))
+@soon_over("limited")
+async def test_a_rate_limit_that_lasts(subject: Subject, server: AgentServer) -> None:
+    run = f"limited.{subject.kind}"
+    error = await refused(subject, server.url(run))
     assert error.retryable
     assert "429" in error.reason or "rate" in error.reason.lower()
-    assert len(server.requests(run)) <= quick.most_tries
+    assert len(server.requests(run)) <= subject.most_tries
 
 
-async def test_a_model_that_is_overloaded(quick: Subject, server: AgentServer) -> None:
-    assert (await refused(quick, server.url(f"busy.{quick.kind}"))).retryable
+@soon_over("busy")
+async def test_a_model_that_is_overloaded(subject: Subject, server: AgentServer) -> None:
+    assert (await refused(subject, server.url(f"busy.{subject.kind}"))).retryable
 
 
-async def test_a_model_that_is_not_there(quick: Subject) -> None:
-    assert (await refused(quick, f"http://127.0.0.1:{closed_port()}")).retryable
+@soon_over("refused")
+async def test_a_model_that_is_not_there(subject: Subject) -> None:
+    assert (await refused(subject, f"http://127.0.0.1:{closed_port()}")).retryable
 
 
 async def test_a_context_that_overflows_is_the_agents_own_failure(subject: Subject, server: AgentServer) -> None:
@@ -64,7 +74,8 @@ async def test_a_context_that_overflows_is_the_agents_own_failure(subject: Subje
     assert turn.error.startswith("the context overflowed: ")
 
 
-async def test_an_empty_answer_is_an_empty_message(quick: Subject, server: AgentServer) -> None:
-    async with conversation(quick, Conversation(base_url=server.url(f"empty.{quick.kind}"))) as talk:
+@soon_over("empty")
+async def test_an_empty_answer_is_an_empty_message(subject: Subject, server: AgentServer) -> None:
+    async with conversation(subject, Conversation(base_url=server.url(f"empty.{subject.kind}"))) as talk:
         turn = await talk.session.send(PROMPT)
     assert turn.message == ""

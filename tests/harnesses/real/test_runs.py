@@ -120,7 +120,7 @@ def test_a_key_in_the_text_of_an_error_is_masked(codex: Subject, tmp_path: Path,
 
 
 def test_a_hang_ends_with_the_attempts_timeout(subject: Subject, tmp_path: Path, server: AgentServer) -> None:
-    name, timeout = f"hang.run.{subject.kind}", 8 if subject.faults else 20
+    name, timeout = f"hang.run.{subject.kind}", subject.asks_within
     url = f"{server.url(name)}{subject.path}"
     config = HANGING.format(kind=subject.kind, model=subject.model, url=url, mark=tmp_path, timeout=timeout)
     with started(tmp_path, config) as run:
