@@ -128,7 +128,7 @@ def _turn(position: int, turn: Turn, page: Page, *, markdown: bool) -> list[str]
     facts += [known for known in (turn.agent, turn.model) if known]
     if turn.usage is not None:
         facts += _spent(turn.usage)
-    lines = [page.line(f"turn {position}  {' · '.join(facts)}")]
+    lines = page.lines(f"turn {position}  {' · '.join(facts)}", 3, 0)
     lines[0] = lines[0].replace(f"turn {position}", page.ink("bold", f"turn {position}"), 1)
     lines += [page.line("prompt", 2), *page.lines(turn.prompt, _PROMPT_LINES, 4)]
     for event in turn.events:
@@ -138,7 +138,7 @@ def _turn(position: int, turn: Turn, page: Page, *, markdown: bool) -> list[str]
         lines += [page.line("error", 2), *page.lines(turn.error, _OUTPUT_LINES, 4, style="red")]
     lines += _message(turn, page, markdown=markdown)
     if turn.unreported:
-        lines.append(page.line(f"not reported by this harness: {', '.join(turn.unreported)}", 2))
+        lines += page.lines(f"not reported by this harness: {', '.join(turn.unreported)}", 3, 2)
     return lines
 
 

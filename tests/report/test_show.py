@@ -213,6 +213,15 @@ def test_the_patches_of_several_turns_stand_under_their_turns() -> None:
     ]
 
 
+def test_what_a_turn_used_stands_on_a_narrow_screen_as_well() -> None:
+    turn = msgspec.structs.replace(TURN, agent="claude-code 2.1.332")
+    lines = attempt_screen(run(), attempt(turns=[turn]), Page(cells=40))
+    start = next(number for number, line in enumerate(lines) if line.startswith("turn 1"))
+    assert lines[start : start + 2] == ["turn 1  completed in 0.30 s ·", "claude-code 2.1.332 · scripted-1 · 3.1k"]
+    assert lines[start + 2] == "tokens · $0.01"
+    assert max(map(width, lines)) <= 40
+
+
 def test_a_diff_is_colored_on_a_terminal() -> None:
     lines = attempt_screen(run(), attempt(diff=DIFF), Page(ink=Ink(color=True)))
     assert lines[-3:] == ["  \x1b[36m@@ -0,0 +1 @@\x1b[0m", "  \x1b[32m+hello\x1b[0m", "  \x1b[31m-old\x1b[0m"]
