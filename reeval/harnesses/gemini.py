@@ -21,7 +21,7 @@ from reeval.harnesses.agents.streams.reading import JsonTranslator, amount, at, 
 from reeval.harnesses.agents.streams.said import Said
 from reeval.harnesses.layouts import LAYOUTS
 from reeval.harnesses.program.stream import Done, Message, Retry, Served, StreamEvent, Used
-from reeval.schema.transcript import FileEdit
+from reeval.schema.transcript import FileEdit, ToolCall
 
 __all__ = ["AGENT", "KIND"]
 
@@ -40,6 +40,7 @@ _EFFORTS = {"minimal": 512, "low": 2048, "medium": 8192, "high": 24576}
 _RETRIED = re.compile(r"^Attempt \d+ failed[^\n]{0,300}", re.MULTILINE)
 _MOST_RETRIES = 20
 _NOT_LOGGED_IN = 41
+_EXIT_CODE = re.compile(r"Command exited with code: (\d{1,3})")
 
 
 def invoke(call: Call) -> Invocation:
@@ -130,8 +131,7 @@ class Translator(JsonTranslator):
         output = text_at(found, "output") or text_at(found, "error", "message")
         call = self.calls.end(text_at(found, "tool_id"), output, ok=ok)
         if call.name == "shell" and ok:
-            # A command that failed is a "success" as well: how it ended is not told.
-            call = msgspec.structs.replace(call, ok=None)
+            call = _with_exit_code(call)
         yield call
         if call.name == "edit" and ok and (path := text_at(call.input, "file_path")):
             yield FileEdit(path=relative(path, self.workspace))
@@ -154,6 +154,16 @@ class Translator(JsonTranslator):
         if not self._over and ending.exit_code == _NOT_LOGGED_IN:
             yield provider_failure(f"not logged in: {ending.stderr.strip()}")
             yield Done()
+
+
+def _with_exit_code(call: ToolCall) -> ToolCall:
+    """Return a command's call with what is known of its end: one that failed is a "success" as well.
+
+    Only in place of an output is it told how a command ended.
+    """
+    if (told := _EXIT_CODE.fullmatch(call.output)) is None:
+        return msgspec.structs.replace(call, ok=None)
+    return msgspec.structs.replace(call, ok=False, exit_code=int(told[1]))
 
 
 def _used(stats: Any) -> Iterator[StreamEvent]:

@@ -86,6 +86,16 @@ def test_lines_that_are_not_json_are_notes(path: Path) -> None:
     assert without_notes(replayed(path, damaged)) == without_notes(expected(path))
 
 
+def test_gemini_tells_how_a_command_ended_in_place_of_an_output_alone() -> None:
+    def silent(data: bytes) -> bytes:
+        return data.replace(b'"output":"oops"', b'"output":"Command exited with code: 3"')
+
+    first, _ = replayed(PLACE / "gemini/ok.json", silent)
+    ran, failed = (event for event in first["events"] if event.get("name") == "shell")
+    assert (ran.get("ok"), ran.get("exit_code")) == (None, None)
+    assert (failed["ok"], failed["exit_code"]) == (False, 3)
+
+
 WRONG = [None, 3, True, 10**400, "x", [], {}, [None, 3, "x", {}], {"type": 3}, {"message": "x", "content": 3}]
 
 
@@ -98,7 +108,7 @@ def test_a_value_of_any_type_anywhere_never_fails(agent: str, scenario: str) -> 
         found = json.loads(line) if line.startswith(b"{") else {}
         for twisted in twists(found):
             translator.begin()
-            for event in translator.line(json.dumps(twisted).encode()):
+            for event in translator.lines([json.dumps(twisted).encode()]):
                 assert event == written_and_read(event)
     list(translator.end(ending_of({"exit_code": 1, "stderr": "", "result": '{"messages": [3]}'})))
 
