@@ -312,6 +312,7 @@ def _entry(attempt: AttemptRecord, span: Span) -> AttemptEntry:
         verdict=attempt.verdict,
         score=attempt.score,
         reason=reason,
+        analysis=attempt.failure.analysis if attempt.failure else "",
     )
 
 

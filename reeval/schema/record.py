@@ -143,8 +143,15 @@ class AttemptFailure(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=Tr
     reason: str
     phase: Phase | None = None
     """None: not the machinery's (``timeout``)."""
+    analysis: str = ""
+    """Of a data question: what is wrong with the answer, in plain English and one line."""
     detail: str = ""
     """Traceback or output, bounded."""
+
+    @property
+    def said(self) -> str:
+        """The reason with its analysis."""
+        return ": ".join(filter(None, (self.reason, self.analysis)))
 
 
 class AttemptRecord(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, tag="attempt"):
@@ -291,6 +298,8 @@ class AttemptEntry(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True
     score: float | None = None
     reason: str | None = None
     """Of an error, a failure without a check, or a skip: bounded."""
+    analysis: str = ""
+    """Of a data question: what is wrong with the answer, in plain English and one line."""
     answers: list[AnswerRecord] = []
 
 

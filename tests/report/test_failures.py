@@ -165,7 +165,7 @@ def test_errors_stand_apart_and_what_is_not_shown_is_counted() -> None:
 
 
 def test_attempts_of_one_eval_that_failed_alike_are_told_once() -> None:
-    broken = AttemptFailure(reason="Ground truth query failed: no such table", phase=Phase.TRUTH)
+    broken = AttemptFailure(reason="Ground truth query failed", analysis="no such table", phase=Phase.TRUTH)
     same = [attempt(Outcome.ERROR, attempt=f"terse/-/fake#{run}", failure=broken) for run in (1, 2, 3)]
     other = attempt(
         Outcome.ERROR, attempt="terse/-/fake#4", failure=AttemptFailure(reason="it ended", phase=Phase.BODY)

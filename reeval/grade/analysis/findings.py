@@ -94,7 +94,7 @@ class Findings:
         errors = self._at(self.errors, (attempt.eval, cell, phase), Errors())
         if errors is not None:
             errors.attempts += 1
-            _sample(errors.samples, attempt.attempt, failure.reason)
+            _sample(errors.samples, attempt.attempt, failure.said)
 
     def _at(self, counted: dict[Key, T], key: Key, new: T) -> T | None:
         if key not in counted and len(counted) >= MOST_KEYS:

@@ -32,7 +32,7 @@ def attempt_texts(attempt: AttemptRecord, answers: Iterable[AnswerRecord | PairR
     for text in (attempt.log, attempt.diff, attempt.skip_reason):
         yield text if isinstance(text, str) else ""
     if attempt.failure is not None:
-        yield from (attempt.failure.reason, attempt.failure.detail)
+        yield from (attempt.failure.said, attempt.failure.detail)
     yield from attempt.diagnostics
     for seen in attempt.observations:
         yield f"{seen.name}: {_json(seen.value)}"

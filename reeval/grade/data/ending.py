@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from reeval.errors import Phase
 from reeval.grade.observing.display import clip
 from reeval.grade.outcome import Verdict
@@ -23,12 +25,14 @@ OUTCOMES = {
     Reason.TRUTH_NOT_FOUND: Outcome.ERROR,
 }
 """What each reason makes of an attempt; without a reason it passed."""
-_REASON = 500
+_ANALYSIS = 500
 """Characters."""
+_EXCERPT = re.compile(r"\n\s*LINE \d+: .*\n *[\^~]+")
+"""The line of the query that an engine's message points at: nothing points in one line, and the query stands beside."""
 
 
 def verdict_of(record: DataRecord, failure: AttemptFailure | None = None) -> Verdict:
-    """Return the outcome with its reason in one line; ``failure`` is what ended it before it could be graded."""
+    """Return the outcome with its reason and, in one line, its analysis; ``failure`` ended it before it was graded."""
     if record.reason is None and failure is None:
         return Verdict(outcome=Outcome.PASS)
     if record.reason is None or (failure is not None and failure.phase is not None):
@@ -37,10 +41,9 @@ def verdict_of(record: DataRecord, failure: AttemptFailure | None = None) -> Ver
 
 
 def _failure(record: DataRecord, reason: Reason, failure: AttemptFailure | None) -> AttemptFailure:
-    said = " ".join(record.analysis.split())
-    text = f"{reason.value}: {said}" if said else reason.value
+    analysis = clip(" ".join(_EXCERPT.sub("", record.analysis).split()), _ANALYSIS)
     detail = failure.detail if failure is not None else ""
-    return AttemptFailure(reason=clip(text, _REASON), phase=_phase(reason), detail=detail)
+    return AttemptFailure(reason=reason.value, phase=_phase(reason), analysis=analysis, detail=detail)
 
 
 def _phase(reason: Reason) -> Phase | None:

@@ -184,8 +184,8 @@ def _first(observations: list[ObservationRecord]) -> list[ObservationRecord]:
 
 
 def _bounded_failure(failure: AttemptFailure) -> AttemptFailure:
-    reason, detail = _middle(failure.reason, _SHORT_LIMIT), _middle(failure.detail, _SHORT_LIMIT)
-    return msgspec.structs.replace(failure, reason=reason, detail=detail)
+    texts = {name: _middle(getattr(failure, name), _SHORT_LIMIT) for name in ("reason", "analysis", "detail")}
+    return msgspec.structs.replace(failure, **texts)
 
 
 def _bounded_observation(seen: ObservationRecord) -> ObservationRecord:

@@ -67,14 +67,14 @@ def tags_text(entries: Iterable[AttemptEntry]) -> str:
 
 
 def analysis_of(entries: Iterable[AttemptEntry]) -> str:
-    """Return in plain English what was wrong with the first attempt that did not pass, not escaped; or nothing."""
-    for entry in entries:
-        if entry.outcome is not Outcome.PASS and entry.reason:
-            return entry.reason.partition(": ")[2]
-    return ""
+    """Return in plain English what was wrong with the first answer that did not pass, not escaped; or nothing.
+
+    What broke an attempt is told among the errors of the run.
+    """
+    return next((entry.analysis for entry in entries if entry.analysis and entry.outcome is not Outcome.ERROR), "")
 
 
 def _tags(entries: Iterable[AttemptEntry]) -> Iterator[str]:
     for entry in entries:
         if entry.outcome is not Outcome.PASS:
-            yield one_line((entry.reason or entry.outcome.value).partition(": ")[0], _TAG)
+            yield one_line(entry.reason or entry.outcome.value, _TAG)

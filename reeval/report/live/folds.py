@@ -76,6 +76,7 @@ def _entry(record: AttemptRecord) -> AttemptEntry:
         verdict=record.verdict,
         score=record.score,
         reason=record.failure.reason if record.failure else None,
+        analysis=record.failure.analysis if record.failure else "",
     )
 
 

@@ -22,7 +22,8 @@ SHOWN_CASES = 5
 """Cases of an eval that a block lists; the rest is counted."""
 STATUS_WIDTH = 4
 """Cells of the shortest status words: names stand in one column in a run that goes well."""
-_WHY_LINES = 3
+_WHY_LINES = 20
+"""More than an analysis has on any screen: what a block says whole is not said again below it."""
 _INDENT = "  "
 _BESIDE_LIFTS = {"fail", "review", "error", "skipped", "not run"}
 """Columns of a compare beside its lifts; its measures are compared, and every gate but the control's is to hold."""
@@ -193,7 +194,7 @@ def _facts(record: EvalRecord) -> str:
         return ""
     cell = record.cells[0]
     tags = tags_text(record.attempts) if record.asks is not None else ""
-    told = {"fail", "review", "error"} if tags and cell.planned == 1 else set()  # the tag of the one attempt says it
+    told = {"fail", "review", "error"} if tags else set()  # they say it
     said = [
         text if column.head in {"time", "cost", "gate"} else f"{text} {column.head}"
         for column in _said(record)

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 from reeval.errors import Phase
+from reeval.report.data.accuracy import analysis_of
 from reeval.report.screen.evidence import RunReader, attempt_key, checks_of, data_of, failing_of, log_of, turns_of
 from reeval.report.screen.ink import PLAIN, Ink
 from reeval.report.screen.numbers import number, seconds
@@ -142,15 +143,22 @@ def headline(record: AttemptRecord, checks: Sequence[CheckRecord] = ()) -> str:
     return failed[0] + (f" and {len(failed) - 1} more" if len(failed) > 1 else "") if failed else ""
 
 
-def failure_lines(record: AttemptRecord, page: Page, indent: int = 2) -> list[str]:
-    """Return an attempt that did not pass: what it is, why, its failed checks, and the end of its log."""
+def failure_lines(record: AttemptRecord, page: Page, indent: int = 2, told: str = "") -> list[str]:
+    """Return an attempt that did not pass: what it is, why, its failed checks, and the end of its log.
+
+    ``told`` is the analysis that stands above already.
+    """
     checks = checks_of(record, page.reader)
     word = record.outcome.value
     verdict = f", verdict {record.verdict}" if record.outcome is Outcome.SCORED and record.verdict else ""
     why = headline(record) if record.failure or record.outcome is Outcome.REVIEW else ""
+    turns = _turn_lines(record, page, indent + 2)
+    tells = record.failure is not None and record.failure.phase is Phase.AGENT and turns  # the analysis is theirs
+    if record.failure and record.failure.analysis not in {"", told} and not tells:
+        why += f": {record.failure.analysis}"
     said = f"{word}{verdict}"
     first = page.line(record.attempt, indent, less=len(said) + 2) + "  " + page.ink.word(word, said)
-    lines = [first, *_turn_lines(record, page, indent + 2)]
+    lines = [first, *turns]
     lines += page.lines(why, MESSAGE_LINES, indent + 2) if why else []
     if record.failure and record.failure.detail:
         lines += page.lines(record.failure.detail, DETAIL_LINES, indent + 4, tail=True, style="dim")
@@ -244,23 +252,26 @@ def failure_sections(
     evals: Sequence[EvalRecord], failures: Sequence[AttemptRecord], page: Page
 ) -> tuple[list[str], list[str]]:
     """Return the lines of the section on failures and of the one on errors: the machinery's are apart."""
-    titles = {planned.id: planned.title for planned in evals}
     errors = [record for record in failures if record.outcome is Outcome.ERROR]
     failed = [record for record in failures if record.outcome is not Outcome.ERROR]
     every = [entry for planned in evals for entry in failing_of(planned)]
     all_errors = sum(entry.outcome is Outcome.ERROR for entry in every)
     return (
-        _section("failures", failed, len(every) - all_errors, titles, page),
-        _section("errors", errors, all_errors, titles, page),
+        _section("failures", failed, len(every) - all_errors, evals, page),
+        _section("errors", errors, all_errors, evals, page),
     )
 
 
-def _section(name: str, shown: Sequence[AttemptRecord], total: int, titles: dict[str, str], page: Page) -> list[str]:
+def _section(
+    name: str, shown: Sequence[AttemptRecord], total: int, evals: Sequence[EvalRecord], page: Page
+) -> list[str]:
     if not total and not shown:
         return []
+    titles = {planned.id: planned.title for planned in evals}
+    told = {planned.id: analysis_of(planned.attempts) for planned in evals}
     lines = [page.ink("bold", name)]
     title = None
-    for group in alike((record, failure_lines(record, page, 4)) for record in shown):
+    for group in alike((record, failure_lines(record, page, 4, told.get(record.eval, ""))) for record in shown):
         if group.first.eval != title:
             title = group.first.eval
             lines += ["", page.line(titles.get(title, title), 2)]

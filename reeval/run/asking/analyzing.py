@@ -53,7 +53,7 @@ def analysis_request(
 def _section(sample: Sample) -> Section:
     record = sample.record
     run = "" if sample.of.run is RunName.THIS else f" of the run '{sample.of.run}'"
-    why = record.failure.reason if record.failure else record.skip_reason
+    why = record.failure.said if record.failure else record.skip_reason
     checks = [] if isinstance(record.checks, FileRef) else record.checks
     turns = () if isinstance(record.turns, FileRef) else tuple(record.turns)
     diff, log = ("" if isinstance(part, FileRef) else part for part in (record.diff, record.log))

@@ -21,14 +21,32 @@ def test_every_reason_has_its_verdict() -> None:
 
 
 @pytest.mark.parametrize("reason", Reason)
-def test_the_reason_stands_in_one_bounded_line(reason: Reason) -> None:
+def test_the_analysis_stands_beside_the_reason_in_one_bounded_line(reason: Reason) -> None:
     verdict = verdict_of(record(reason, "one\ntwo " + "x" * 5000))
     assert verdict.outcome is OUTCOMES[reason]
     assert verdict.failure is not None
-    assert verdict.failure.reason.startswith(f"{reason.value}: one two")
-    assert "\n" not in verdict.failure.reason
-    assert len(verdict.failure.reason) <= 500
+    assert verdict.failure.reason == reason.value
+    assert verdict.failure.analysis.startswith("one two xx")
+    assert "\n" not in verdict.failure.analysis
+    assert len(verdict.failure.analysis) <= 500
     assert (verdict.failure.phase is None) == (verdict.outcome is not Outcome.ERROR)
+
+
+@pytest.mark.parametrize(
+    ("said", "line"),
+    [
+        ('no "totl"\n\nLINE 1: SELECT totl FROM orders\n               ^^^^', 'no "totl"'),
+        (
+            'no "totl"\nLINE 1: SELECT totl\n               ^\nHINT:  Perhaps "total".',
+            'no "totl" HINT: Perhaps "total".',
+        ),
+        ("syntax error\nLINE 12 is too long", "syntax error LINE 12 is too long"),
+    ],
+)
+def test_an_arrow_below_an_excerpt_points_at_nothing_in_one_line(said: str, line: str) -> None:
+    failure = verdict_of(record(Reason.QUERY_ERROR, said)).failure
+    assert failure is not None
+    assert failure.analysis == line
 
 
 def test_what_the_machinery_broke_keeps_its_phase() -> None:

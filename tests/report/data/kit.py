@@ -14,7 +14,7 @@ FILE = "agents/eval_questions.yml"
 ANALYSIS = "The answer has 2 rows, but the ground truth has 1."
 
 
-def question(name: str, outcome: Outcome, why: str = "", **more: Any) -> EvalRecord:
+def question(name: str, outcome: Outcome, reason: str = "", analysis: str = "", **more: Any) -> EvalRecord:
     counts = {Outcome.PASS: "passed", Outcome.FAIL: "failed", Outcome.REVIEW: "review", Outcome.ERROR: "error"}
     reports = gate(rule="none", holds=None)
     return EvalRecord(
@@ -25,7 +25,7 @@ def question(name: str, outcome: Outcome, why: str = "", **more: Any) -> EvalRec
         kind="pass-fail",
         asks=more.pop("asks", f"What is {name}?"),
         cells=[cell("analyst/-/fake", gate=more.pop("gate", reports), **{counts[outcome]: 1})],
-        attempts=[entry("analyst/-/fake#1", outcome, reason=why or None)],
+        attempts=[entry("analyst/-/fake#1", outcome, reason=reason or None, analysis=analysis)],
         **more,
     )
 
@@ -37,9 +37,9 @@ def asked(*evals: EvalRecord, **more: Any) -> RunRecord:
 
 FOUR = (
     question("revenue", Outcome.PASS),
-    question("orders", Outcome.FAIL, f"Row count mismatch: {ANALYSIS}"),
-    question("returns", Outcome.REVIEW, "No query: The agent ran no query."),
-    question("discount", Outcome.ERROR, "Ground truth query failed: The ground truth does not run: no such column."),
+    question("orders", Outcome.FAIL, "Row count mismatch", ANALYSIS),
+    question("returns", Outcome.REVIEW, "No query", "The agent ran no query."),
+    question("discount", Outcome.ERROR, "Ground truth query failed", "The ground truth does not run: no such column."),
 )
 
 
@@ -59,7 +59,7 @@ def answered(**more: Any) -> DataRecord:
 
 
 def data_attempt(found: DataRecord | None = None, message: str = "Here **it** is.", **more: Any) -> AttemptRecord:
-    failure = AttemptFailure(reason=f"Row count mismatch: {ANALYSIS}")
+    failure = AttemptFailure(reason="Row count mismatch", analysis=ANALYSIS)
     return attempt(
         more.pop("outcome", Outcome.FAIL),
         eval="auto/orders",

@@ -6,22 +6,26 @@ import time
 from xml.etree import ElementTree as ET
 
 import pytest
+from msgspec.structs import replace
 
+from reeval.errors import Phase
 from reeval.report.data.accuracy import accuracy_texts
 from reeval.report.data.markdown import markdown_lines
 from reeval.report.junit import junit_lines
+from reeval.report.screen.blocks import block
 from reeval.report.screen.ending import screen
-from reeval.report.screen.failures import Page
+from reeval.report.screen.failures import Page, failure_lines, failure_sections
 from reeval.report.screen.ink import Ink
 from reeval.report.screen.numbers import accuracy
 from reeval.report.screen.runs import run_row, run_table
 from reeval.report.show import attempt_screen
 from reeval.report.summary import summary_text
 from reeval.report.text import width
-from reeval.schema.record import AccuracyRecord, GateResult, Outcome
+from reeval.schema.record import AccuracyRecord, AttemptFailure, GateResult, Outcome
 from reeval.schema.recorded.data import ResultSample
+from reeval.schema.transcript import Turn
 from tests.report.data.kit import ANALYSIS, FOUR, answered, asked, data_attempt, question
-from tests.report.records import HOSTILE, Reader, cell, evaluated, gate
+from tests.report.records import HOSTILE, Reader, cell, entry, evaluated, gate
 
 
 @pytest.mark.parametrize(
@@ -54,7 +58,6 @@ review returns  No query
   The agent ran no query.
 
 error discount  Ground truth query failed
-  The ground truth does not run: no such column.
 
 errors
 
@@ -70,7 +73,7 @@ accuracy       25% (1/4)"""
 
 @pytest.mark.parametrize("cells", [40, 80, None])
 def test_no_line_is_wider_than_the_screen(cells: int | None) -> None:
-    hostile = question(HOSTILE, Outcome.FAIL, f"Value mismatch: {HOSTILE * 20}", asks=HOSTILE)
+    hostile = question(HOSTILE, Outcome.FAIL, "Value mismatch", HOSTILE * 20, asks=HOSTILE)
     lines = screen(asked(hostile), [], Page(cells=cells), elapsed=None, place=None)
     assert all(line.isprintable() for line in lines)
     shown = [line for line in lines if "reeval show" not in line]  # a command is never cut
@@ -99,7 +102,7 @@ def test_each_cell_has_its_accuracy_with_the_mean_over_runs_and_a_gate_that_does
 
 def test_a_gate_that_does_not_hold_shows_its_failures_in_detail() -> None:
     closed = gate(rule="accuracy", minimum=0.8, holds=None)
-    record = asked(question("orders", Outcome.FAIL, f"Row count mismatch: {ANALYSIS}", gate=closed), exit_code=1)
+    record = asked(question("orders", Outcome.FAIL, "Row count mismatch", ANALYSIS, gate=closed), exit_code=1)
     lines = screen(record, [data_attempt()], Page(), elapsed=None, place=None)
     assert "\n".join(lines) == (
         """\
@@ -110,7 +113,7 @@ failures
 
   agents/eval_questions.yml › orders
     analyst/-/fake#1  fail
-      Row count mismatch: The answer has 2 rows, but the ground truth has 1.
+      Row count mismatch
       rows that differ
                   orders
         expected  3
@@ -123,6 +126,54 @@ look closer         reeval show 'auto/orders@analyst/-/fake#1'
 again, what failed  reeval run --last-failed
 accuracy            0% (0/1) · gate ≥ 0.8 does not hold"""
     )
+
+
+def test_reasons_of_several_runs_are_counted_once() -> None:
+    entries = [
+        entry(f"analyst/-/fake#{run}", outcome, reason=reason)
+        for run, (outcome, reason) in enumerate(
+            [
+                (Outcome.FAIL, "Value mismatch"),
+                (Outcome.FAIL, "Value mismatch"),
+                (Outcome.REVIEW, "No query"),
+                (Outcome.ERROR, "Agent error"),
+                (Outcome.PASS, None),
+            ],
+            1,
+        )
+    ]
+    counts = cell("analyst/-/fake", passed=1, failed=2, review=1, error=1, gate=gate(rule="none", holds=None))
+    planned = evaluated("orders", counts, asks="How many orders?", attempts=entries, runs=5)
+    assert block(planned)[0] == "fail orders  1 of 4 · Value mismatch × 2, No query, Agent error"
+
+
+def test_an_answer_that_is_wrong_in_another_way_than_the_first_says_how() -> None:
+    closed = gate(rule="accuracy", minimum=0.8, holds=None)
+    first = question("orders", Outcome.FAIL, "Row count mismatch", ANALYSIS, gate=closed)
+    other = replace(
+        data_attempt(answered(differing=())),
+        attempt="analyst/-/fake#2",
+        failure=AttemptFailure(reason="Value mismatch", analysis="They differ."),
+    )
+    failures, _ = failure_sections([first], [data_attempt(answered(differing=())), other], Page())
+    assert failures[3:] == [
+        "    analyst/-/fake#1  fail",
+        "      Row count mismatch",
+        "    analyst/-/fake#2  fail",
+        "      Value mismatch: They differ.",
+    ]
+
+
+def test_why_a_turn_failed_is_told_once() -> None:
+    failure = AttemptFailure(reason="Agent error", analysis="The agent's turn failed: overflow", phase=Phase.AGENT)
+    turn = Turn(prompt="What is orders?", message="", status="failed", error="overflow\nof the context")
+    record = replace(data_attempt(answered(differing=()), outcome=Outcome.ERROR, failure=failure), turns=[turn])
+    assert failure_lines(record, Page()) == [
+        "  analyst/-/fake#1  error",
+        "    turn 1 failed: overflow",
+        "      of the context",
+        "    Agent error",
+    ]
 
 
 # --- one attempt ----------------------------------------------------------------------------------------
@@ -271,13 +322,13 @@ def test_the_summary_has_a_table_of_cells_and_of_questions_that_did_not_pass() -
 
 def test_the_summary_shows_both_queries_of_a_failure() -> None:
     closed = gate(holds=False)
-    record = asked(question("orders", Outcome.FAIL, "Row count mismatch: x", gate=closed), exit_code=1)
+    record = asked(question("orders", Outcome.FAIL, "Row count mismatch", "x", gate=closed), exit_code=1)
     text = summary_text(record, [data_attempt()], Reader(data_attempt()))
     assert "ground truth · SQL\n  SELECT count(*) AS orders\n" in text
 
 
 def test_nothing_hostile_gets_out_of_the_summary() -> None:
-    record = asked(question(HOSTILE, Outcome.FAIL, f"Value mismatch: {HOSTILE}", asks=HOSTILE), exit_code=1)
+    record = asked(question(HOSTILE, Outcome.FAIL, "Value mismatch", HOSTILE, asks=HOSTILE), exit_code=1)
     found = answered(agent_sql=HOSTILE, truth_sql=HOSTILE, analysis=HOSTILE)
     text = summary_text(record, [data_attempt(found)])
     outside = [line for line in text.split("\n") if line.startswith(("#", "| fail"))]
@@ -287,16 +338,14 @@ def test_nothing_hostile_gets_out_of_the_summary() -> None:
 
 
 def test_many_questions_that_did_not_pass_are_counted() -> None:
-    many = [question(f"q{number}", Outcome.FAIL, "Value mismatch: x") for number in range(150)]
+    many = [question(f"q{number}", Outcome.FAIL, "Value mismatch", "x") for number in range(150)]
     assert "\n50 more did not pass: `reeval query" in summary_text(asked(*many), [])
 
 
 def test_junit_says_why_a_question_that_decides_nothing_did_not_pass() -> None:
     root = ET.fromstring("\n".join(junit_lines(asked(*FOUR), Reader(*[data_attempt()] * 4))))
     skipped = {case.get("name"): case[0].get("message") for case in root.iter("testcase") if len(case)}
-    assert skipped["orders @ analyst/-/fake#1"] == (
-        f"it did not pass (Row count mismatch: {ANALYSIS}), which decides nothing here"
-    )
+    assert skipped["orders @ analyst/-/fake#1"] == ("it did not pass (Row count mismatch), which decides nothing here")
 
 
 def test_a_list_of_runs_shows_accuracy_and_target() -> None:

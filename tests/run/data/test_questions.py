@@ -58,7 +58,7 @@ def test_another_result_fails_with_its_reason(
     assert found.analysis
     assert record.failure is not None
     assert record.failure.phase is None
-    assert record.failure.reason == f"{reason.value}: {' '.join(found.analysis.split())}"
+    assert (record.failure.reason, record.failure.analysis) == (reason.value, " ".join(found.analysis.split()))
 
 
 def test_another_number_of_rows_is_told_of_the_agent(data: DataStage) -> None:
@@ -92,7 +92,7 @@ def test_a_broken_truth_is_found_before_the_agent_is_asked(data: DataStage) -> N
     assert found.reason is Reason.TRUTH_FAILED
     assert record.failure is not None
     assert record.failure.phase is Phase.TRUTH
-    assert record.failure.reason == "Ground truth query failed: The ground truth does not run: no such column: totl"
+    assert record.failure.said == "Ground truth query failed: The ground truth does not run: no such column: totl"
     assert data.stage.harnesses["terse"].sessions == 0
 
 
@@ -141,7 +141,7 @@ def test_the_agents_timeout_is_an_error_here(data: DataStage) -> None:
     assert found.reason is Reason.AGENT_ERROR
     assert record.failure is not None
     assert record.failure.phase is Phase.AGENT
-    assert "the limit of 0.1 s passed" in record.failure.reason
+    assert "the limit of 0.1 s passed" in record.failure.analysis
 
 
 def test_time_in_the_database_is_not_the_agents(data: DataStage) -> None:
@@ -194,7 +194,7 @@ def test_a_database_that_does_not_open_is_the_truths_error_in_every_question(dat
     records = data.run()
     assert [record.outcome for record in records] == [Outcome.ERROR] * 2
     assert records[0].failure is not None
-    assert "the database cannot be opened: shop.duckdb is not a database" in records[0].failure.reason
+    assert "the database cannot be opened: shop.duckdb is not a database" in records[0].failure.analysis
     assert data.database.opened == 1
 
 
