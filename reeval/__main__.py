@@ -8,7 +8,7 @@ import sys
 
 __all__ = ["main"]
 
-_COLLECT = (50_000, 20, 50)
+_COLLECT = (60_000, 20, 50)
 """How many new objects make Python look for cycles: with its own 700 that costs a tenth of a start."""
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import sys
 import time
@@ -86,18 +87,19 @@ class _Job:
 
 def dry_run_of(project: Project, selection: Selection, request: Request) -> ExitCode:
     """Print the plan that a run would have."""
+    from reeval.cli.forecast import expected_of, plan_line
     from reeval.record.compared.rates import control_rates
     from reeval.report.plan_table import plan_table
-    from reeval.schema.plan import encode_plan
 
     with on_branches(project, selection) as on:
         plan = _planned(on, selection, request)
     against(project.store, request.versus, plan)
     if request.as_json:
-        print_lines([encode_plan(plan).decode()])
+        print_lines([plan_line(project.store, plan)])
     else:
         rates = control_rates(project.store, plan)
-        print_lines(plan_table(plan, terminal_width(sys.stdout), rates).splitlines())
+        expected = expected_of(project.store, plan, request.money.budget)
+        print_lines(plan_table(plan, terminal_width(sys.stdout), rates, expected).splitlines())
     return ExitCode.OK
 
 
@@ -240,6 +242,7 @@ def _run(project: Project, job: _Job, request: Request) -> ExitCode:
     from reeval.report.screen.evidence import load_failures
     from reeval.report.summary import write_summary
 
+    gc.freeze()  # what is loaded by now stays: no look for cycles among an attempt's objects goes through it
     run = RunDirectory(job.writer.directory)
     if request.began:
         request.began(run.path)
