@@ -16,7 +16,20 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-__all__ = ["CACHE", "SETUPS", "UNFINISHED", "Held", "claim", "hold", "making", "note_size", "put", "size", "take_down"]
+__all__ = [
+    "CACHE",
+    "SETUPS",
+    "UNFINISHED",
+    "Held",
+    "claim",
+    "drop_claims",
+    "hold",
+    "making",
+    "note_size",
+    "put",
+    "size",
+    "take_down",
+]
 
 CACHE = Path(".reeval", "cache")
 """Where a project keeps what is made once, from its root."""
@@ -32,8 +45,9 @@ _SIZE = "size"
 class Held:
     """A lock, as long as this object lives."""
 
-    def __init__(self, descriptor: int) -> None:
-        self.release = weakref.finalize(self, os.close, descriptor)
+    def __init__(self, descriptor: int, file: Path | None = None) -> None:
+        """``file``: what goes with the lock."""
+        self.release = weakref.finalize(self, _let_go, descriptor, file)
         """Give it up early."""
 
 
@@ -47,7 +61,7 @@ def hold(directory: str | Path) -> Held | None:
     _lock(descriptor, fcntl.LOCK_SH)
     try:
         # Taken down between opening and locking, and maybe made again: then this lock is on what is removed.
-        if not os.path.samestat(os.fstat(descriptor), os.stat(directory)):  # noqa: PTH116 - beside os.fstat
+        if not _still_at(directory, descriptor):
             return None
         os.utime(directory)
     except FileNotFoundError:
@@ -114,10 +128,20 @@ def size(directory: Path) -> int:
 def claim(place: Path) -> Held | None:
     """Be the only one who makes what goes to ``place``, as long as the claim is held; None when another one is."""
     place.parent.mkdir(parents=True, exist_ok=True)
-    # The file stays: a lock on a file that was removed and made again would be no lock.
-    descriptor = os.open(place.with_name(f"{_LOCK}{place.name}"), os.O_RDWR | os.O_CREAT, 0o644)
-    held = Held(descriptor)
-    return held if _lock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB) else None
+    file = place.with_name(f"{_LOCK}{place.name}")
+    descriptor = os.open(file, os.O_RDWR | os.O_CREAT, 0o644)
+    # A lock on a file that went with an earlier claim is no lock: another process may have one on the next file.
+    if _lock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB) is False or not _still_at(file, descriptor):
+        os.close(descriptor)
+        return None
+    return Held(descriptor, file)
+
+
+def drop_claims(cache: Path) -> None:
+    """Remove what the claims of killed processes left on all shelves of a cache."""
+    for file in cache.glob(f"*/{_LOCK}*"):
+        if (held := claim(file.with_name(file.name.removeprefix(_LOCK)))) is not None:
+            held.release()
 
 
 def _walked(top: Path) -> int:
@@ -127,12 +151,27 @@ def _walked(top: Path) -> int:
     return total
 
 
-def _lock(descriptor: int, how: int) -> bool:
-    """Lock, and say whether that is now so; a file system without locks says yes to all but removing."""
+def _let_go(descriptor: int, file: Path | None) -> None:
+    if file is not None:
+        # While the lock is held: then it is this claim's own file.
+        with suppress(OSError):
+            file.unlink()
+    os.close(descriptor)
+
+
+def _still_at(path: str | Path, descriptor: int) -> bool:
+    try:
+        return os.path.samestat(os.fstat(descriptor), os.stat(path))  # noqa: PTH116 - beside os.fstat
+    except FileNotFoundError:
+        return False
+
+
+def _lock(descriptor: int, how: int) -> bool | None:
+    """Lock, and say whether that is now so; None where the file system has no locks."""
     try:
         fcntl.flock(descriptor, how)
     except BlockingIOError:
         return False
     except OSError:
-        return not how & fcntl.LOCK_EX
+        return None
     return True

@@ -9,7 +9,7 @@ import sys
 from contextlib import suppress
 from pathlib import Path
 
-from reeval.shelf import UNFINISHED, claim, hold, making, note_size, put, size, take_down
+from reeval.shelf import UNFINISHED, claim, drop_claims, hold, making, note_size, put, size, take_down
 
 
 def made(shelf: Path, name: str = "a", text: str = "x") -> Path:
@@ -90,6 +90,44 @@ def test_one_at_a_time_has_the_claim(tmp_path: Path) -> None:
     assert claim(tmp_path / "new" / "b") is not None
     first.release()
     assert claim(tmp_path / "new" / "a") is not None
+
+
+TAKE_TURNS = """
+import os, sys
+from pathlib import Path
+from reeval.shelf import claim
+place = Path(sys.argv[1])
+done = 0
+while done < 300:
+    held = claim(place / "new")
+    if held is None:
+        continue
+    os.mkdir(place / "alone")  # Fails when another one is in here.
+    os.rmdir(place / "alone")
+    held.release()
+    done += 1
+"""
+
+
+def test_a_claim_leaves_nothing_and_is_one_process_alone_all_the_same(tmp_path: Path) -> None:
+    command = [sys.executable, "-c", TAKE_TURNS, str(tmp_path)]
+    processes = [subprocess.Popen(command, stderr=subprocess.PIPE, text=True) for _ in range(4)]
+    assert [process.communicate(timeout=60)[1] for process in processes] == [""] * 4
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_what_a_killed_process_claimed_is_dropped_and_what_a_live_one_claims_is_not(tmp_path: Path) -> None:
+    code = (
+        "import os, sys; from pathlib import Path; from reeval.shelf import claim\n"
+        "kept = claim(Path(sys.argv[1])); os._exit(0)"
+    )
+    subprocess.run([sys.executable, "-c", code, str(tmp_path / "shelf" / "left")], check=True)
+    held = claim(tmp_path / "shelf" / "live")
+    assert held is not None
+    assert len(list((tmp_path / "shelf").iterdir())) == 2
+    drop_claims(tmp_path)
+    assert [path.name for path in (tmp_path / "shelf").iterdir()] == [".lock-live"]
+    assert claim(tmp_path / "shelf" / "live") is None
 
 
 def test_a_size_is_what_its_files_hold(tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ from pathlib import Path
 from reeval.environments.prepare import TREES
 from reeval.environments.sources.checkout import SOURCES
 from reeval.environments.sources.mirror import MIRRORS
-from reeval.shelf import SETUPS, UNFINISHED, size, take_down
+from reeval.shelf import SETUPS, UNFINISHED, drop_claims, size, take_down
 
 __all__ = ["DAY", "CachedTree", "limited", "removable", "remove_trees", "trees"]
 
@@ -77,6 +77,7 @@ def remove_trees(cache: Path, *, keep: int = 0, unused: float = DAY) -> tuple[Ca
         if (going := take_down(tree.path)) is not None:
             shutil.rmtree(going, ignore_errors=True)
             gone.append(tree)
+    drop_claims(cache)
     return tuple(gone)
 
 

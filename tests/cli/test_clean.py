@@ -69,6 +69,14 @@ def test_what_killed_and_old_runs_left_goes_and_the_rest_stays(root: Path) -> No
     assert [old.path.exists(), new.path.exists(), old_tree.exists(), new_tree.exists()] == [False, True, False, True]
 
 
+def test_what_is_claimed_no_more_goes_and_is_not_worth_a_word(root: Path) -> None:
+    left = root / CACHE / "images" / ".lock-left"
+    left.parent.mkdir(parents=True)
+    left.touch()
+    assert reeval("clean").stdout == "nothing to remove\n"
+    assert not left.exists()
+
+
 def test_a_sandbox_of_a_dead_process_goes(root: Path) -> None:
     left = Path(in_process(root, "-c", LEAVE, str(root)).strip())
     assert in_process(root, "-m", "reeval", "clean", "--dry-run").splitlines()[0] == f"would remove  sandbox {left}"
