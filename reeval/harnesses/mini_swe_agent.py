@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import msgspec
@@ -60,11 +60,15 @@ def invoke(call: Call) -> Invocation:
     )
 
 
+class _Trajectory(msgspec.Struct):
+    messages: list[msgspec.Raw] = []
+
+
 class Translator(JsonTranslator):
     """Reads the trajectory. What it prints is for people to read, and says less."""
 
-    def line(self, line: bytes) -> Iterator[StreamEvent | str]:  # noqa: ARG002
-        """Leave it out."""
+    def lines(self, lines: Sequence[bytes]) -> Iterator[StreamEvent | str]:  # noqa: ARG002
+        """Leave them out."""
         yield from ()
 
     def begin(self) -> None:
@@ -120,13 +124,11 @@ class Translator(JsonTranslator):
             yield Retry(message=line)
         if ending.result:
             try:
-                messages = listed(msgspec.json.decode(ending.result), "messages")
+                messages = msgspec.json.decode(ending.result, type=_Trajectory).messages
             except msgspec.DecodeError as error:
                 yield f"the trajectory cannot be read: {error}"
-                messages = []
-            for message in messages:
-                if isinstance(message, dict):
-                    yield from self.read(message)
+            else:
+                yield from super().lines([bytes(message) for message in messages])
         yield from super().end(ending)
 
 

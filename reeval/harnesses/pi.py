@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import msgspec
@@ -53,6 +53,7 @@ _REPEATED = tuple(
 )
 """Lines that say again, at growing length, what other lines say: not worth reading."""
 _END = b'{"type":"agent_end"'
+"""So begins a line that repeats the whole conversation."""
 _WILL_RETRY = re.compile(rb'"willRetry":\s*true\s*\}\s*\Z')
 
 
@@ -118,14 +119,12 @@ class Translator(JsonTranslator):
         self._ended = False
         self._over = False
 
-    def line(self, line: bytes) -> Iterator[StreamEvent | str]:
-        """Return the events of one line."""
-        if line.startswith(_REPEATED):
-            return
-        if line.startswith(_END):  # It repeats the whole conversation.
-            self._ended = not _WILL_RETRY.search(line)
-            return
-        yield from super().line(line)
+    def lines(self, lines: Sequence[bytes]) -> Iterator[StreamEvent | str]:
+        """Return the events of lines, but for those that repeat what others say."""
+        for line in lines:
+            if line.startswith(_END):
+                self._ended = not _WILL_RETRY.search(line)
+        return super().lines([line for line in lines if not line.startswith((*_REPEATED, _END))])
 
     def event(self, found: dict[str, Any]) -> Iterator[StreamEvent | str]:
         """Return the events of one object."""

@@ -29,7 +29,7 @@ class AgentAnswer(EventAnswer):
     """
 
     def __init__(self, name: str, translator: Translator, unreported: frozenset[Channel], *, first: bool) -> None:
-        super().__init__(unreported, read=translator.line, line_limit=_LINE_LIMIT)
+        super().__init__(unreported, read=translator.lines, line_limit=_LINE_LIMIT)
         self._name = name
         self._translator = translator
         self._first = first

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, ClassVar, Protocol
 
 import msgspec
@@ -120,32 +120,34 @@ class TextAnswer:
         )
 
 
-Read = Callable[[bytes], Iterable[StreamEvent | str | None]]
-"""What makes events of a line."""
+Read = Callable[[Sequence[bytes]], Iterable[StreamEvent | str | None]]
+"""What makes events of lines."""
 
 
-def _one_event(line: bytes) -> tuple[StreamEvent | str | None]:
-    return (parse_line(line),)
+def _one_each(lines: Sequence[bytes]) -> Iterable[StreamEvent | str | None]:
+    return map(parse_line, lines)
 
 
 class EventAnswer:
     """Lines of events become the events of the turn; what is odd becomes a note."""
 
     def __init__(
-        self, unreported: frozenset[Channel] = frozenset(), *, read: Read = _one_event, line_limit: int = LINE_LIMIT
+        self, unreported: frozenset[Channel] = frozenset(), *, read: Read = _one_each, line_limit: int = LINE_LIMIT
     ) -> None:
         self.ended = False
         self.failed: Failed | None = None
         """The end without success that it told of last."""
         self.trouble: str | None = None
         """The retry after which it has said and done nothing yet."""
-        self._unreported = set(unreported)
+        self._unreported = unreported
         self._read = read
         self._line_limit = line_limit
         self._lines = Lines(line_limit)
         self._events: list[Event] = []
         self._kept = 0
         self._left_out = 0
+        self._missed: set[type] = set()
+        """Types of events that were left out."""
         self._notes = 0
         self._message = ""
         self._sql: str | None = None
@@ -154,8 +156,7 @@ class EventAnswer:
 
     def feed(self, chunk: bytes) -> None:
         """Take some output."""
-        for line in self._lines.feed(chunk):
-            self.take(self._read(line))
+        self.take(self._read(self._lines.feed(chunk)))
 
     def take(self, events: Iterable[StreamEvent | str | None]) -> None:
         """Take events; a text is a note about something odd."""
@@ -183,7 +184,8 @@ class EventAnswer:
     def turn(self, prompt: str, session: str, error: str | None) -> Turn:
         """Return the turn, with everything that was said so far."""
         self.finish()
-        usage, unknown = self._usage, self._unreported.copy()
+        missed = {channel for kind, channel in _EVIDENCE.items() if kind in self._missed}
+        usage, unknown = self._usage, missed.union(self._unreported)
         if usage is None or usage.total is None:
             unknown.add(Channel.USAGE)
         if usage is None or usage.cost is None:
@@ -209,10 +211,9 @@ class EventAnswer:
 
     def finish(self) -> None:
         """Take what stands after the last line end, and say what was left out. The second time nothing is left."""
-        for line in self._lines.rest():
-            self.take(self._read(line))
+        self.take(self._read(self._lines.rest()))
         if self._lines.dropped:
-            self._unreported.update(_EVIDENCE.values())
+            self._missed.update(_EVIDENCE)
         for count, what in (
             (self._lines.dropped, f"lines of more than {self._line_limit} bytes"),
             (self._left_out, "events or odd lines beyond what is kept of a turn"),
@@ -281,8 +282,7 @@ class EventAnswer:
                 self._events.append(bounded)
                 return
         self._left_out += 1
-        if type(event) in _EVIDENCE:
-            self._unreported.add(_EVIDENCE[type(event)])
+        self._missed.add(type(event))
 
 
 def _refuse_not_started(exit_code: int, stderr: str) -> None:

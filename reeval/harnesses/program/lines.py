@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 __all__ = ["LINE_LIMIT", "Lines", "Tail"]
 
 LINE_LIMIT = 4 << 20
@@ -22,26 +20,27 @@ class Lines:
         self.dropped = 0
         """How many lines were too long."""
 
-    def feed(self, chunk: bytes) -> Iterator[bytes]:
-        """Yield the lines that ``chunk`` completes, without their ends."""
+    def feed(self, chunk: bytes) -> list[bytes]:
+        """Return the lines that ``chunk`` completes, without their ends."""
         *complete, rest = chunk.split(b"\n")
         if complete and self._size:
             self._keep(complete.pop(0))
-            yield from self.rest()
-        for line in complete:
-            if len(line) > self._limit:
-                self.dropped += 1
-            elif line or self._blank:
-                yield line
+            complete = self.rest() + complete
         self._keep(rest)
+        if len(chunk) > self._limit:
+            fitting = [line for line in complete if len(line) <= self._limit]
+            self.dropped += len(complete) - len(fitting)
+            complete = fitting
+        return complete if self._blank else [*filter(None, complete)]
 
-    def rest(self) -> Iterator[bytes]:
-        """Yield what stands after the last line end, if it is not too long."""
-        if self._size > self._limit:
-            self.dropped += 1
-        elif self._size or self._blank:
-            yield b"".join(self._parts)
+    def rest(self) -> list[bytes]:
+        """Return what stands after the last line end, if it is not too long: one line, or none."""
+        parts, size = self._parts, self._size
         self._parts, self._size = [], 0
+        if size > self._limit:
+            self.dropped += 1
+            return []
+        return [b"".join(parts)] if size or self._blank else []
 
     def _keep(self, part: bytes) -> None:
         self._size += len(part)

@@ -255,8 +255,7 @@ class ResultTranslator(Translator):
     """Reads what the program left in a file."""
 
     def end(self, ending: Ending) -> Any:
-        yield from self.line(ending.result or b"")
-        yield from super().line(json.dumps(DONE).encode())
+        yield from self.lines([ending.result or b"", json.dumps(DONE).encode()])
 
 
 def invoke(call: Call) -> Invocation:

@@ -66,9 +66,9 @@ class Tee:
         self.turns.append(([], []))
         self._translator.begin()
 
-    def line(self, line: bytes) -> Iterable[StreamEvent | str]:
-        self.turns[-1][0].append(line)
-        return self._translator.line(line)
+    def lines(self, lines: Sequence[bytes]) -> Iterable[StreamEvent | str]:
+        self.turns[-1][0].extend(lines)
+        return self._translator.lines(lines)
 
     def end(self, ending: Ending) -> Iterable[StreamEvent | str]:
         self.turns[-1][1].append(ending)

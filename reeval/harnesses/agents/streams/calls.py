@@ -7,8 +7,6 @@ from collections.abc import Iterator, Sequence
 from time import monotonic_ns
 from typing import Any
 
-import msgspec
-
 from reeval.schema.transcript import ToolCall
 
 __all__ = ["Calls", "mcp_name", "mcp_tool"]
@@ -17,20 +15,13 @@ _MOST_OPEN = 10_000
 _PLAIN = re.compile(r"[^A-Za-z0-9_-]")
 
 
-class _Begun(msgspec.Struct, frozen=True):
-    name: str
-    native: str | None
-    input: Any
-    since: int
-    """Nanoseconds, as of the clock."""
-
-
 class Calls:
     """The calls of one turn that have begun and not ended, by the agent's own ids."""
 
     def __init__(self) -> None:
         self._origin = monotonic_ns()
-        self._begun: dict[str, _Begun] = {}
+        self._begun: dict[str, tuple[str, str | None, Any, int]] = {}
+        """Name, native name and input of a call, and nanoseconds since the turn began."""
 
     def __contains__(self, id: str) -> bool:
         return id in self._begun
@@ -38,37 +29,32 @@ class Calls:
     def begin(self, id: str, name: str, native: str, input: Any = None) -> None:
         """A call begins; ``name`` is the canonical one."""
         if len(self._begun) < _MOST_OPEN:
-            self._begun[id] = _Begun(name, None if native == name else native, input, monotonic_ns())
+            self._begun[id] = name, None if native == name else native, input, monotonic_ns() - self._origin
 
     def end(
         self, id: str, output: str, *, ok: bool | None, exit_code: int | None = None, name: str = "unknown"
     ) -> ToolCall:
         """Return the call with its end; one whose begin was not seen is called ``name``."""
-        begun = self._begun.pop(id, None)
-        if begun is None:
+        if id not in self._begun:
             return ToolCall(name=name, output=output, ok=ok, exit_code=exit_code)
+        name, native, input, since = self._begun.pop(id)
         return ToolCall(
-            name=begun.name,
-            native=begun.native,
-            input=begun.input,
+            name=name,
+            native=native,
+            input=input,
             output=output,
             ok=ok,
             exit_code=exit_code,
-            started=_seconds(begun.since - self._origin),
-            duration=_seconds(monotonic_ns() - begun.since),
+            # To whole microseconds; ``round`` takes longer than all the rest of a call.
+            started=since // 1000 / 1_000_000,
+            duration=(monotonic_ns() - self._origin - since) // 1000 / 1_000_000,
         )
 
     def rest(self) -> Iterator[ToolCall]:
         """Yield the calls that have not ended, and forget them."""
         begun, self._begun = self._begun, {}
-        for one in begun.values():
-            started = _seconds(one.since - self._origin)
-            yield ToolCall(name=one.name, native=one.native, input=one.input, started=started)
-
-
-def _seconds(nanoseconds: int) -> float:
-    """Return seconds with six decimals at most, much faster than ``round`` does."""
-    return nanoseconds // 1000 / 1_000_000
+        for name, native, input, since in begun.values():
+            yield ToolCall(name=name, native=native, input=input, started=since // 1000 / 1_000_000)
 
 
 def mcp_name(server: str, tool: str) -> str:

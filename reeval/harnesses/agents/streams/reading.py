@@ -7,8 +7,6 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
-import msgspec
-
 from reeval.harnesses.agents.agent import Ending
 from reeval.harnesses.agents.streams.calls import Calls
 from reeval.harnesses.bounds import NUMBER_LIMIT
@@ -39,36 +37,34 @@ class JsonTranslator(ABC):
     def event(self, found: dict[str, Any]) -> Iterable[StreamEvent | str]:
         """Return the events of one object; what it raises for odd values becomes a note."""
 
-    def line(self, line: bytes) -> Iterable[StreamEvent | str]:
-        """Return the events of one line."""
-        found = decode_line(line)
-        if not isinstance(found, dict):
-            return (f"no JSON object: {_start(line)}",) if line.strip() else ()
-        return self.read(found)
-
-    def read(self, found: dict[str, Any]) -> list[StreamEvent | str]:
-        """Return the events of one object, with a note where it is not what ``event`` takes it for."""
-        events: list[StreamEvent | str] = []
-        try:
-            # What came before an odd value stays.
-            events.extend(self.event(found))
-        except (AttributeError, KeyError, IndexError, OverflowError, TypeError, ValueError) as error:
-            shown = _start(msgspec.json.encode(found))
-            events.append(f"unusable {found.get('type')} event ({type(error).__name__}): {shown}")
-        return events
+    def lines(self, lines: Sequence[bytes]) -> Iterator[StreamEvent | str]:
+        """Yield the events of lines, with a note for one that is not what ``event`` takes it for."""
+        for line in lines:
+            found = decode_line(line)
+            if isinstance(found, dict):
+                try:
+                    # What came before an odd value stays.
+                    yield from self.event(found)
+                except (AttributeError, KeyError, IndexError, OverflowError, TypeError, ValueError) as error:
+                    yield f"unusable {found.get('type')} event ({type(error).__name__}): {_start(line)}"
+            elif line.strip():
+                yield f"no JSON object: {_start(line)}"
 
     def end(self, ending: Ending) -> Iterator[StreamEvent | str]:  # noqa: ARG002 - for those that override it
         """Return the calls whose end was never reported."""
         yield from self.calls.rest()
 
 
-def at(found: Any, *path: str | int) -> Any:
+def at(found: Any, step: str | int, *path: str | int) -> Any:
     """Return what stands at a path of keys and indexes; None where there is nothing."""
-    for step in path:
+    # Nearly all paths are one key, and a long stream is mostly these functions: they look it up by themselves.
+    if not path and isinstance(found, dict):
+        return found.get(step)
+    for key in (step, *path):
         if isinstance(found, dict):
-            found = found.get(step)
-        elif isinstance(found, list) and isinstance(step, int) and -len(found) <= step < len(found):
-            found = found[step]
+            found = found.get(key)
+        elif isinstance(found, list) and isinstance(key, int) and -len(found) <= key < len(found):
+            found = found[key]
         else:
             return None
     return found
@@ -76,32 +72,31 @@ def at(found: Any, *path: str | int) -> Any:
 
 def text_at(found: Any, step: str | int, *path: str | int) -> str:
     """Return the text at a path; empty where there is none."""
-    # Nearly all paths are one key: a long stream is mostly this function.
     value = found.get(step) if not path and isinstance(found, dict) else at(found, step, *path)
     return value if isinstance(value, str) else ""
 
 
-def amount(found: Any, *path: str | int) -> int | None:
+def amount(found: Any, step: str | int, *path: str | int) -> int | None:
     """Return the whole number from 0 at a path; None where there is none, or one that is no amount of anything."""
-    value = at(found, *path)
+    value = found.get(step) if not path and isinstance(found, dict) else at(found, step, *path)
     return value if isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= NUMBER_LIMIT else None
 
 
-def cost_at(found: Any, *path: str | int) -> float | None:
+def cost_at(found: Any, step: str | int, *path: str | int) -> float | None:
     """Return the number from 0 at a path, such as US dollars; None where there is none."""
-    value = at(found, *path)
+    value = at(found, step, *path)
     return float(value) if isinstance(value, int | float) and not isinstance(value, bool) and value >= 0 else None
 
 
-def exit_code_at(found: Any, *path: str | int) -> int | None:
+def exit_code_at(found: Any, step: str | int, *path: str | int) -> int | None:
     """Return the exit code at a path; None where there is none. It may be negative: minus the number of a signal."""
-    value = at(found, *path)
+    value = found.get(step) if not path and isinstance(found, dict) else at(found, step, *path)
     return value if isinstance(value, int) and not isinstance(value, bool) and abs(value) <= NUMBER_LIMIT else None
 
 
-def listed(found: Any, *path: str | int) -> list[Any]:
+def listed(found: Any, step: str | int, *path: str | int) -> list[Any]:
     """Return the list at a path; empty where there is none."""
-    value = at(found, *path)
+    value = found.get(step) if not path and isinstance(found, dict) else at(found, step, *path)
     return value if isinstance(value, list) else []
 
 
@@ -110,7 +105,8 @@ def joined(content: Any) -> str:
     if isinstance(content, str):
         return content
     blocks = content if isinstance(content, list) else [content]
-    return "\n".join(text for block in blocks if (text := block if isinstance(block, str) else text_at(block, "text")))
+    texts = [block if isinstance(block, str) else text_at(block, "text") for block in blocks]
+    return "\n".join(filter(None, texts))
 
 
 def _start(line: bytes) -> str:
