@@ -6,8 +6,9 @@ Times are UTC, durations seconds, costs US dollars; NULL is unknown or does not 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Literal
+
+import msgspec
 
 from reeval.record.answers.tables import ANSWER_TABLES
 from reeval.record.compared.tables import LIFT_TABLES, RATE_VIEWS
@@ -18,8 +19,7 @@ __all__ = ["TABLES", "VIEWS", "Column", "Table", "View", "create_statements", "t
 Type = Literal["VARCHAR", "VARCHAR[]", "INTEGER", "BIGINT", "DOUBLE", "BOOLEAN", "TIMESTAMP"]
 
 
-@dataclass(frozen=True)
-class Column:
+class Column(msgspec.Struct, frozen=True):
     """One column."""
 
     name: str
@@ -27,8 +27,7 @@ class Column:
     meaning: str
 
 
-@dataclass(frozen=True)
-class Table:
+class Table(msgspec.Struct, frozen=True):
     """One table; ``key`` names the columns that identify a row."""
 
     name: str
@@ -37,8 +36,7 @@ class Table:
     columns: tuple[Column, ...]
 
 
-@dataclass(frozen=True)
-class View:
+class View(msgspec.Struct, frozen=True):
     """A query over the tables, under a name; its columns in order."""
 
     name: str
