@@ -25,15 +25,18 @@ _SHOWN_KEYS = ("task", "output", "diff", "files", "transcript", "checks", "obser
 _SHOWN_EVALS = 3
 
 
-def plan_table(plan: Plan, width: int | None, rates: Mapping[str, float] | None = None) -> str:
+def plan_table(
+    plan: Plan, width: int | None, rates: Mapping[str, float] | None = None, expected: Mapping[str, str] | None = None
+) -> str:
     """Return the dry run as text in lines of at most ``width`` cells; None: as wide as it is.
 
-    ``rates``: the last known pass rate of the control of each compare, by eval id.
+    ``rates``: the last known pass rate of the control of each compare, by eval id. ``expected``: what is to be said of
+    the time and the cost, by name.
     """
     rows = [_row(planned) for planned in plan.evals]
     sizes = _sizes(rows, width)
     table = _columns(rows, sizes, width) if sizes else _stacked(rows, width)
-    below = [line for text in _below(plan, rates or {}) for line in _hanging(text, "", width)]
+    below = [line for text in _below(plan, rates or {}, expected or {}) for line in _hanging(text, "", width)]
     return "\n".join([*table, "", *below])
 
 
@@ -168,7 +171,7 @@ def _hanging(text: str, indent: str, room: int | None) -> list[str]:
 # --- below the table ----------------------------------------------------------------------------------
 
 
-def _below(plan: Plan, rates: Mapping[str, float]) -> Iterator[str]:
+def _below(plan: Plan, rates: Mapping[str, float], expected: Mapping[str, str]) -> Iterator[str]:
     yield from map(escape, _changed(plan))
     yield from map(escape, detectable_lines(plan, rates))
     yield from (escape(f"note: {note}") for note in plan.notes)
@@ -178,6 +181,7 @@ def _below(plan: Plan, rates: Mapping[str, float]) -> Iterator[str]:
     if plan.left_out:
         other = "scored" if plan.kind == "pass-fail" else "pass-fail"
         yield f"left out: {plural(plan.left_out, f'{other} eval')}"
+    yield from (f"{name}: {text}" for name, text in expected.items())
     yield f"total: {_total(plan)}"
 
 

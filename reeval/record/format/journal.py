@@ -28,6 +28,7 @@ __all__ = [
     "decode_start",
     "encode_line",
     "index_journal",
+    "last_lines",
     "read_span",
     "read_spans",
     "whole_size",
@@ -194,6 +195,24 @@ def read_spans(path: Path, spans: Iterable[tuple[int, int]]) -> Iterator[bytes]:
                 yield data
     except OSError as error:
         raise RecordError(f"{path}: cannot be read: {error.strerror}") from error
+
+
+def last_lines(path: Path, most: int) -> Iterator[AttemptRecord | AnswerRecord | PairRecord]:
+    """Yield attempts and answers in the last ``most`` bytes, the newest first; what cannot be read is passed over."""
+    try:
+        with path.open("rb") as file:
+            begin = max(0, file.seek(0, 2) - most)
+            file.seek(begin)
+            lines = file.read(most).split(b"\n")
+    except OSError:
+        return
+    for line in reversed(lines[1:] if begin else lines):
+        try:
+            found = _lines.decode(line)
+        except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
+            continue
+        if isinstance(found, AttemptRecord | AnswerRecord | PairRecord):
+            yield found
 
 
 def whole_size(path: Path) -> int:

@@ -1,0 +1,1 @@
+"""What will a plan take, judging by what earlier attempts took?"""
