@@ -9,7 +9,6 @@ from functools import partial
 from time import monotonic
 
 import anyio
-import anyio.to_thread
 import msgspec
 from anyio.abc import TaskGroup
 
@@ -18,6 +17,7 @@ from reeval.errors import InfrastructureError, RecordError
 from reeval.grade.asked.pairs import Pair, is_asked, is_paired, pairs_of
 from reeval.grade.asked.tallies import is_split
 from reeval.run.questions.answering import Answer, Shown, attempt_request, bounded, read_answer, shown_of
+from reeval.run.questions.desk import Desk
 from reeval.run.questions.documents import PairDocument, keep_answer
 from reeval.run.questions.pairing import ORDERS, Order, Sides, files_of, pair_request, read_vote, sides_of
 from reeval.run.tools import Tools
@@ -71,6 +71,7 @@ class Asker:
         self._broken = broken
         self._calls = anyio.CapacityLimiter(max((question.max_concurrent for question in questions), default=1))
         self._working = 0
+        self._desk = Desk()
         self._waiting: deque[Callable[[], Awaitable[None]]] = deque()
         self._tasks: TaskGroup | None = None
         self._open = {
@@ -177,7 +178,7 @@ class Asker:
     async def _about_attempt(self, attempt: PlannedAttempt, number: int) -> None:
         question, recorder, began = attempt.eval.questions[number - 1], self._tools.recorder, monotonic()
         try:
-            request, shown = await anyio.to_thread.run_sync(self._prepared, attempt, question)
+            request, shown = await self._desk.done(partial(self._prepared, attempt, question))
         except RecordError as error:
             self._answered(_record(attempt, number, Answer(error=str(error)), None, began))
             return
@@ -187,7 +188,7 @@ class Asker:
         keep = partial(keep_answer, recorder, (attempt, number), request, shown.files, said, answer.error)
         record = _record(attempt, number, answer, said, began)
         with anyio.CancelScope(shield=True):  # What was answered and paid for is kept, also on an interruption.
-            ref = await anyio.to_thread.run_sync(keep)
+            ref = await self._desk.done(keep)
         self._answered(msgspec.structs.replace(record, input=ref))
 
     def _prepared(self, attempt: PlannedAttempt, question: PlannedQuestion) -> tuple[ModelRequest, Shown]:
@@ -209,7 +210,7 @@ class Asker:
     async def _about_pair(self, pair: Pair, number: int, document: PairDocument) -> None:
         question = pair.left.eval.questions[number - 1]
         try:
-            sides = await anyio.to_thread.run_sync(self._sides, pair, question)
+            sides = await self._desk.done(partial(self._sides, pair, question))
         except RecordError as error:
             votes = [Vote(shown_first=first, error=str(error)) for first in ORDERS]
             self._answered(_pair_record(pair, number, votes, None))
@@ -231,7 +232,7 @@ class Asker:
     async def _vote(
         self, pair: Pair, question: PlannedQuestion, sides: Sides, first: Order, document: PairDocument
     ) -> tuple[Vote, str | None]:
-        request = await anyio.to_thread.run_sync(pair_request, question, sides, first, self._tools.masker)
+        request = await self._desk.done(partial(pair_request, question, sides, first, self._tools.masker))
         reply = await self._called(question, request)
         if isinstance(reply, str):
             document.call(pair, first, request, files_of(sides, first), None, reply)
