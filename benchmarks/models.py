@@ -3,11 +3,13 @@
     python benchmarks/models.py
 
 Once straight to the pool, once as a whole ``reeval run --resume`` that asks about recorded attempts and keeps what was
-sent. Prints what was measured beside what is aimed for. Nothing here fails a build: figures depend on the machine.
+sent: from the first question that the server gets to the last answer that is told. Prints what was measured beside what
+is aimed for. Nothing here fails a build: figures depend on the machine.
 """
 
 from __future__ import annotations
 
+import shutil
 import statistics
 import subprocess
 import sys
@@ -38,16 +40,34 @@ SCHEMA = {
 }
 
 
+class Server:
+    """A server in a process of its own."""
+
+    def __init__(self, process: subprocess.Popen[str]) -> None:
+        assert process.stdin is not None
+        assert process.stdout is not None
+        self._orders, self._said = process.stdin, process.stdout
+        self.url = self._said.readline().strip()
+
+    def first_asked(self) -> float:
+        """Return when the first request came since this was asked before, by ``time.perf_counter``."""
+        self._orders.write("\n")
+        self._orders.flush()
+        return float(self._said.readline())
+
+    def end(self) -> None:
+        """Let it go."""
+        self._orders.close()
+
+
 @contextmanager
-def serving(*answer: str) -> Iterator[str]:
-    """Yield the URL of a server in a process of its own."""
-    with subprocess.Popen(
-        [*SERVER, str(DELAY), *answer], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
-    ) as server:
-        assert server.stdin is not None
-        assert server.stdout is not None
-        yield server.stdout.readline().strip()
-        server.stdin.close()
+def serving(*answer: str) -> Iterator[Server]:
+    """Yield a server that gives this answer, as JSON, or one of its own."""
+    command = [*SERVER, str(DELAY), *answer]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
+        server = Server(process)
+        yield server
+        server.end()
 
 
 async def ask_all(url: str, kind: str) -> float:
@@ -88,49 +108,52 @@ async def asked(c):
 """
 
 
-def asked_in_a_run(url: str) -> list[float]:
-    """Return the seconds from the first to the last answer about attempts that are on disk, a few times."""
+def asked_in_a_run(server: Server) -> list[float]:
+    """Return the seconds from the first question to the last answer about attempts that are on disk, a few times."""
     with tempfile.TemporaryDirectory() as place:
         root = Path(place)
         (root / "evals").mkdir()
         (root / "evals" / "asked.eval.py").write_text(EVAL.format(runs=QUESTIONS))
-        (root / "reeval.config.toml").write_text(CONFIG.format(url=url, at_once=AT_ONCE))
+        (root / "reeval.config.toml").write_text(CONFIG.format(url=server.url, at_once=AT_ONCE))
         told(root)
+        server.first_asked()
         seconds = []
         for _ in range(ROUNDS):
             forget_answers(root)
-            seconds.append(told(root, "--resume"))
+            last = told(root, "--resume")
+            seconds.append(last - server.first_asked())
         return seconds
 
 
 def forget_answers(root: Path) -> None:
-    """Take the answers out of the run's journal, as if they had not been asked."""
+    """Take the answers out of the run's journal, and the files of what was sent, as if nothing had been asked."""
+    for files in root.glob(".reeval/runs/*/asked*"):
+        shutil.rmtree(files)
     (journal,) = root.glob(".reeval/runs/*/events.ndjson")
     lines = journal.read_text().splitlines(keepends=True)
     journal.write_text("".join(line for line in lines if not line.startswith('{"type":"answer"')))
 
 
 def told(root: Path, *options: str) -> float:
-    """Return the seconds from the first to the last answer that a run tells."""
+    """Run, and return when the last answer was told."""
     command = [*REEVAL, "run", "--json", *options]
-    times = []
     with subprocess.Popen(command, cwd=root, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as run:
         assert run.stdout is not None
         times = [time.perf_counter() for line in run.stdout if line.startswith('{"event":"question_answered"')]
     if len(times) != QUESTIONS:
         sys.exit(f"{' '.join(command)} told {len(times)} answers, not {QUESTIONS}")
-    return times[-1] - times[0] + DELAY
+    return times[-1]
 
 
 def main() -> None:
     """Measure, after one round that loads the libraries."""
     ideal = DELAY * QUESTIONS / AT_ONCE
     print("| Work | Measured | Aim |\n|---|---|---|")
-    with serving() as url:
-        first = anyio.run(ask_all, url, "openai-chat")
-        seconds = statistics.median(anyio.run(ask_all, url, "openai-chat") for _ in range(ROUNDS))
-    with serving('{"choice": "yes", "reason": "It greets."}') as url:
-        in_a_run = statistics.median(asked_in_a_run(url))
+    with serving() as server:
+        first = anyio.run(ask_all, server.url, "openai-chat")
+        seconds = statistics.median(anyio.run(ask_all, server.url, "openai-chat") for _ in range(ROUNDS))
+    with serving('{"choice": "yes", "reason": "It greets."}') as server:
+        in_a_run = statistics.median(asked_in_a_run(server))
     work = f"{QUESTIONS} questions of {DELAY * 1000:.0f} ms, {AT_ONCE} at once"
     print(f"| {work} | {seconds:.2f} s, {seconds / ideal:.2f} × ideal | {1.3 * ideal:.2f} s |")
     print(

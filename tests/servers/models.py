@@ -5,15 +5,18 @@
         server.url                                  # the base_url of a provider
         server.requests                             # what was asked, in order
 
-Started as a program it answers after a delay until its standard input ends: ``models.py 0.05 [ANSWER]`` prints its URL.
+Started as a program it answers after a delay until its standard input ends: ``models.py 0.05 [ANSWER]`` prints its URL,
+and for each line of its input when the first request came since the last one, by ``time.perf_counter``.
 """
 
 from __future__ import annotations
 
 import asyncio
 import json
+import ssl
 import sys
 import threading
+import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -25,8 +28,10 @@ if __name__ == "__main__":  # a program finds its neighbors from the project's r
 
 from tests.servers.wire import Wire, wire_of
 
-__all__ = ["ANSWER", "Act", "ModelServer", "Received"]
+__all__ = ["ANSWER", "CERTIFICATE", "Act", "ModelServer", "Received"]
 
+CERTIFICATE = Path(__file__).with_name("localhost.pem")
+"""Of a server named localhost, with the key that makes it one: nobody trusts it but a test."""
 ANSWER = {"score": 0.75, "reason": "It greets."}
 Fault = Literal["cut", "drop", "empty", "hang", "huge", "no body", "out of tokens", "refusal"]
 
@@ -56,14 +61,17 @@ class Received:
     path: str
     headers: Mapping[str, str]
     body: Any
+    at: float = field(default_factory=time.perf_counter)
 
 
 class ModelServer:
     """Serves from a thread of its own until the block ends."""
 
-    def __init__(self, *, answer: Any = ANSWER, delay: float = 0.0) -> None:
+    def __init__(self, *, answer: Any = ANSWER, delay: float = 0.0, tls: bool = False) -> None:
         self.answer = answer
         self.delay = delay
+        self.tls = tls
+        """Whether it speaks HTTPS, as whom ``CERTIFICATE`` says."""
         self.acts: list[Act] = []
         """What happens to the next requests; after the last all is well."""
         self.key: str | None = None
@@ -72,13 +80,17 @@ class ModelServer:
         """Dotted paths of parts of a request that are refused, as ``temperature``."""
         self.requests: list[Received] = []
         self.most_at_once = 0
+        self.connections = 0
+        self.patience = 600.0
+        """Seconds after which it leaves a connection on which nothing is asked."""
         self._now = 0
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._loop.run_forever, daemon=True)
 
     def __enter__(self) -> Self:
         self._thread.start()
-        self._server = self._on_loop(asyncio.start_server(self._connected, "127.0.0.1", 0, backlog=500))
+        tls = _tls() if self.tls else None
+        self._server = self._on_loop(asyncio.start_server(self._connected, "127.0.0.1", 0, backlog=500, ssl=tls))
         return self
 
     def __exit__(
@@ -92,7 +104,7 @@ class ModelServer:
     @property
     def url(self) -> str:
         host, port = self._server.sockets[0].getsockname()[:2]
-        return f"http://{host}:{port}/v1"
+        return f"https://localhost:{port}/v1" if self.tls else f"http://{host}:{port}/v1"
 
     def _on_loop(self, work: Any) -> Any:
         return asyncio.run_coroutine_threadsafe(work, self._loop).result(10)
@@ -105,8 +117,9 @@ class ModelServer:
         await asyncio.gather(*tasks, return_exceptions=True)
 
     async def _connected(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        self.connections += 1
         try:
-            while (request := await _received(reader)) is not None:
+            while (request := await asyncio.wait_for(_received(reader), self.patience)) is not None:
                 self.requests.append(request)
                 self._now += 1
                 self.most_at_once = max(self.most_at_once, self._now)
@@ -116,8 +129,8 @@ class ModelServer:
                     self._now -= 1
                 if not open_still:
                     return
-        except (ConnectionError, asyncio.IncompleteReadError, asyncio.CancelledError):
-            pass  # the client left, or the test is over
+        except (ConnectionError, asyncio.IncompleteReadError, asyncio.CancelledError, TimeoutError):
+            pass  # the client left, was silent for too long, or the test is over
         finally:
             writer.close()
 
@@ -168,6 +181,12 @@ class ModelServer:
         return json.dumps(data).encode()
 
 
+def _tls() -> ssl.SSLContext:
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(CERTIFICATE)
+    return context
+
+
 async def _received(reader: asyncio.StreamReader) -> Received | None:
     line = await reader.readline()
     if not line:
@@ -198,7 +217,9 @@ def _main(arguments: Sequence[str]) -> None:
     answer = json.loads(arguments[1]) if arguments[1:] else ANSWER
     with ModelServer(answer=answer, delay=float(arguments[0])) as server:
         print(server.url, flush=True)  # noqa: T201 - a program
-        sys.stdin.read()
+        for _ in sys.stdin:
+            print(server.requests[0].at, flush=True)  # noqa: T201
+            server.requests.clear()
 
 
 if __name__ == "__main__":
