@@ -18,6 +18,7 @@ IMPORTS = {
     "docker": "import docker",
     "duckdb": "import duckdb",
     "genai-prices": "import genai_prices.data_snapshot; genai_prices.data_snapshot.get_snapshot()",
+    "httpcore2": "import httpcore2",
     "httpx2": "import httpx2",
     "jinja2": "import jinja2",
     "jsonschema": "import jsonschema",

@@ -29,7 +29,8 @@ HOMES = {
     "docker": ("reeval/sandboxes/docker",),
     "requests": ("reeval/sandboxes/docker",),
     "urllib3": ("reeval/sandboxes/docker",),
-    "httpx2": ("reeval/models/", "reeval/harnesses/http.py"),
+    "httpcore2": ("reeval/models/",),
+    "httpx2": ("reeval/harnesses/http.py",),
     "genai_prices": ("reeval/prices.py",),
     "_duckdb": ("reeval/record/history",),
     "duckdb": ("reeval/databases/duckdb.py", "reeval/grade/rows/engines/"),
@@ -139,7 +140,8 @@ def test_folders_stay_small() -> None:
 
 
 def loaded_by(code: str) -> set[str]:
-    heavy = "pydantic anyio docker duckdb _duckdb genai_prices httpx2 rich typer jinja2 pyarrow msgspec numpy scipy"
+    heavy = "pydantic anyio docker duckdb _duckdb genai_prices httpcore2 httpx2 rich typer jinja2"
+    heavy += " pyarrow msgspec numpy scipy"
     script = f"{code}\nimport sys; print(*[m for m in {heavy.split()!r} if m in sys.modules])"
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True, cwd=ROOT)
     return set(done.stdout.splitlines()[-1].split()) if done.stdout.strip() else set()

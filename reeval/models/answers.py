@@ -14,12 +14,17 @@ from reeval.models.failures import TryError, quoted
 from reeval.secrets import Masker
 from reeval.usage import Usage
 
-__all__ = ["instructions", "valid_answer"]
+__all__ = ["get_ready", "instructions", "valid_answer"]
 
 _MALFORMED_TRIES = 2
 """Models answer with chance: one more try often mends a malformed answer, a third seldom does."""
 _THOUGHTS = re.compile(r"\A\s*<think>.*?</think>", re.DOTALL)
 _FENCED = re.compile(r"\A```(?:json)?\s*\n(.*)\n\s*```\Z", re.DOTALL)
+
+
+def get_ready() -> None:
+    """Load what the first answer needs, which takes longer than some answers; any thread may call it."""
+    import jsonschema  # noqa: F401
 
 
 def instructions(schema: Mapping[str, Any]) -> str:

@@ -12,7 +12,7 @@ import anyio.to_thread
 import msgspec
 
 from reeval.backends import Model, ModelKind, ModelReply, ModelRequest
-from reeval.models.answers import valid_answer
+from reeval.models.answers import get_ready, valid_answer
 from reeval.models.checks import key_value
 from reeval.models.failures import MOST_TRIES, TryError, quoted, read_complaint, refused
 from reeval.models.forms import Found, WireForm
@@ -56,29 +56,26 @@ def _base(form: WireForm, planned: PlannedModel) -> str:
 @asynccontextmanager
 async def _open(form: WireForm, planned: PlannedModel, environ: Mapping[str, str]) -> AsyncIterator[Model]:
     options = typed_options(planned.options, HttpOptions, f"[provider.{planned.provider}]")
-    most = planned.max_concurrent or ModelKind.max_concurrent
-    async with open_transport(options, most) as transport:
-        yield _Remote(form, planned, transport, key_value(planned, environ), options)
+    key = key_value(planned, environ)
+    url = form.path(_base(form, planned), planned.model)
+    headers = {"content-type": "application/json", **form.fixed_headers, **(form.headers(key) if key else {})}
+    await anyio.to_thread.run_sync(get_ready)
+    async with open_transport(url, headers, options) as transport:
+        yield _Remote(form, planned, transport, Masker([key] if key else []), options)
 
 
 class _Remote:
     """One model of a provider, for the whole run: it remembers what the model refuses."""
 
     def __init__(
-        self, form: WireForm, planned: PlannedModel, transport: Transport, key: str | None, options: HttpOptions
+        self, form: WireForm, planned: PlannedModel, transport: Transport, masker: Masker, options: HttpOptions
     ) -> None:
         self._form = form
         self._planned = planned
         self._table = f"[provider.{planned.provider}]"
         self._transport = transport
         self._options = options
-        self._masker = Masker([key] if key else [])
-        self._url = form.path(_base(form, planned), planned.model)
-        self._headers = {
-            "content-type": "application/json",
-            **form.fixed_headers,
-            **(form.headers(key) if key else {}),
-        }
+        self._masker = masker
         self._pricing = _pricing(form, planned)
         self._refused: frozenset[str] = frozenset()
         self._prices_loaded = False
@@ -88,7 +85,7 @@ class _Remote:
         request = self._fitted(request)
         while True:  # ends: each round uses one feature less
             ask = self._form.ask(self._planned.model, request, self._refused)
-            response = await self._transport.post(self._url, self._headers, msgspec.json.encode(ask.body))
+            response = await self._transport.post(msgspec.json.encode(ask.body))
             if response.status == 200:
                 return await self._reply(response, request.schema)
             complaint = read_complaint(response.body)
