@@ -104,7 +104,7 @@ def _git() -> Finding:
 
 
 def _isolation() -> Finding:
-    from reeval.sandboxes.bubblewrap import problem
+    from reeval.sandboxes.local.bubblewrap import problem
 
     if (why := problem()) is None:
         return Finding("sandbox", "ok", "bubblewrap isolates attempts")

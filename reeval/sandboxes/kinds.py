@@ -10,5 +10,5 @@ from reeval.protocols import SandboxKind
 __all__ = ["KINDS"]
 
 KINDS: Mapping[str, SandboxKind] = KindsByModule(
-    {"docker": "reeval.sandboxes.docker.kind", "local": "reeval.sandboxes.local"}
+    {"docker": "reeval.sandboxes.docker.kind", "local": "reeval.sandboxes.local.kind"}
 )

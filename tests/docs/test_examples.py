@@ -21,7 +21,7 @@ from reeval.plan.config import CONFIG_NAME, load_config
 from reeval.plan.parts.harnesses import Harnesses
 from reeval.plan.parts.problems import Problems
 from reeval.sandboxes.docker.options import parse_options as parse_docker_options
-from reeval.sandboxes.options import parse_options
+from reeval.sandboxes.local.options import parse_options
 from tests.docs.pages import Block, blocks
 
 AGENT = """

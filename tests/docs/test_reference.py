@@ -27,7 +27,7 @@ from reeval.record.tables import TABLES, VIEWS
 from reeval.report.live import events
 from reeval.run.judging.call import _KNOWN
 from reeval.sandboxes.docker.options import DockerOptions
-from reeval.sandboxes.options import LocalOptions
+from reeval.sandboxes.local.options import LocalOptions
 from reeval.schema.environment import Environment
 from reeval.schema.options import JudgeOptions, Options, QuestionOptions, StateOptions
 from reeval.schema.parts import EnvironmentParts

@@ -16,7 +16,7 @@ from reeval.environments.prepare import prepare
 from reeval.errors import InfrastructureError, Phase
 from reeval.harnesses import command, fake
 from reeval.protocols import HarnessKind, Sandbox, SandboxRequest, Session
-from reeval.sandboxes.local import LocalSandboxKind
+from reeval.sandboxes.local.kind import LocalSandboxKind
 from reeval.schema.environment import Environment, HostFile, Layout, Skill, Workspace
 from reeval.schema.plan import PlannedHarness
 from reeval.schema.transcript import FileEdit

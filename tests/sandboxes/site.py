@@ -13,8 +13,8 @@ from typing import Any
 import pytest
 
 from reeval.protocols import HarnessKind, Sandbox, SandboxRequest
-from reeval.sandboxes import bubblewrap
-from reeval.sandboxes.local import LocalSandboxKind
+from reeval.sandboxes.local import bubblewrap
+from reeval.sandboxes.local.kind import LocalSandboxKind
 from reeval.schema.environment import Egress, PreparedTree
 
 needs_bubblewrap = pytest.mark.skipif(

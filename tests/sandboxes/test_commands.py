@@ -292,6 +292,6 @@ async def test_commands_see_files_of_the_body_and_the_other_way_round(site: Site
 
 def test_planning_loads_neither_the_event_loop_nor_patterns() -> None:
     heavy = "'anyio', 'pathspec', 'subprocess'"
-    code = f"import sys, reeval.sandboxes.local; print([m for m in ({heavy}) if m in sys.modules])"
+    code = f"import sys, reeval.sandboxes.local.kind; print([m for m in ({heavy}) if m in sys.modules])"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"

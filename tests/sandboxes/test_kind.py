@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from reeval.errors import InfrastructureError, Phase, PlanError
-from reeval.sandboxes import bubblewrap
-from reeval.sandboxes.local import LocalSandboxKind
+from reeval.sandboxes.local import bubblewrap
+from reeval.sandboxes.local.kind import LocalSandboxKind
 from reeval.schema.environment import Egress
 from reeval.schema.plan import PlannedSandbox
 from tests.sandboxes.site import AGENT, Site, needs_bubblewrap

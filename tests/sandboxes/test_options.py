@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from reeval.errors import PlanError
-from reeval.sandboxes.options import LocalOptions, parse_options
+from reeval.sandboxes.local.options import LocalOptions, parse_options
 
 
 def test_an_empty_table_gives_the_defaults() -> None:

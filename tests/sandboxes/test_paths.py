@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from reeval.sandboxes.paths import Roots
+from reeval.sandboxes.local.paths import Roots
 from tests.sandboxes.site import Site, open_files
 
 pytestmark = pytest.mark.anyio

@@ -48,8 +48,6 @@ class _Change(NamedTuple):
 
 def changes_between(before: TreeSnapshot, after: TreeSnapshot, prepared: Path | None, store: ObjectStore) -> Changes:
     """Return the files that differ, sorted by path, and their patch. Git is started only when there is one to show."""
-    if before is after:
-        return Changes()
     found = sorted(_differing(before, after, prepared, store))
     shown = [change for change in found if change.shown]
     patch, cut = _patch(shown, store) if shown else ("", False)

@@ -12,7 +12,7 @@ from reeval.errors import InfrastructureError, Phase
 from reeval.sandboxes.docker.engine.client import Engine, EngineError
 from reeval.sandboxes.docker.engine.containers import LAST_WAIT, Made, started
 from reeval.sandboxes.docker.engine.streams import Stream
-from reeval.sandboxes.docker.inside.first import FIRST, Channel
+from reeval.sandboxes.docker.inside.channel import FIRST, Channel
 
 __all__ = ["Container", "ContainerRequest", "opened_container"]
 

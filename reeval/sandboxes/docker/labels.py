@@ -14,7 +14,7 @@ from reeval.sandboxes.owner import is_dead, this_process
 if TYPE_CHECKING:
     from docker import APIClient
 
-__all__ = ["PROJECT", "attempt_labels", "filtered", "leftovers", "project_labels", "remove_leftovers", "run_labels"]
+__all__ = ["attempt_labels", "filtered", "leftovers", "project_labels", "remove_leftovers", "run_labels"]
 
 PROJECT, RUN, ATTEMPT = "reeval.project", "reeval.run", "reeval.attempt"
 HOST, PID, STARTED, KEPT = "reeval.host", "reeval.pid", "reeval.started", "reeval.kept"

@@ -13,10 +13,10 @@ from reeval.protocols import SandboxRequest
 from reeval.sandboxes.directories import create, remove
 from reeval.sandboxes.docker.container import Container, ContainerRequest, opened_container
 from reeval.sandboxes.docker.egress.links import Links
+from reeval.sandboxes.docker.egress.network import Network, open_network
 from reeval.sandboxes.docker.engine.client import Engine
 from reeval.sandboxes.docker.images.prepared import HOME, PreparedImage
 from reeval.sandboxes.docker.labels import attempt_labels
-from reeval.sandboxes.docker.network import Network, open_network
 from reeval.sandboxes.docker.options import DockerOptions
 from reeval.sandboxes.docker.sandbox import DockerSandbox
 from reeval.sandboxes.variables import own_variables

@@ -10,7 +10,7 @@ from pathlib import PurePosixPath
 from typing import Any, Literal, cast
 
 from reeval.errors import PlanError
-from reeval.sandboxes.reading import Reader, read_count, read_seconds, read_table
+from reeval.sandboxes.options import Reader, read_count, read_seconds, read_table
 
 __all__ = ["DockerOptions", "parse_options"]
 

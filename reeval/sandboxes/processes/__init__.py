@@ -1,1 +1,1 @@
-"""How do commands run on the host: started, read, ended with everything they started?"""
+"""How does a command run: started, read, ended with everything it started?"""

@@ -63,9 +63,9 @@ class Running:
         return self._popen.pid
 
     @property
-    def returncode(self) -> int | None:
-        """Its exit code; None while it runs."""
-        return self._popen.poll()
+    def ended(self) -> bool:
+        """Whether it has ended."""
+        return self._popen.poll() is not None
 
     @property
     def stderr(self) -> BoundedOutput:

@@ -10,7 +10,7 @@ from reeval.environments.prepare import prepare
 from reeval.protocols import Sandbox, SandboxRequest
 from reeval.run.room.variables import plain_values
 from reeval.sandboxes.docker.kind import DockerSandboxKind
-from reeval.sandboxes.local import LocalSandboxKind
+from reeval.sandboxes.local.kind import LocalSandboxKind
 from reeval.sandboxes.steps import run_step
 from reeval.schema.environment import Environment, Layout, cached_steps
 from reeval.shelf import CACHE

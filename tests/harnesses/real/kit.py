@@ -24,8 +24,8 @@ from reeval.harnesses.agents.named import agent_named
 from reeval.harnesses.agents.programs.install import installed as in_cache
 from reeval.harnesses.kinds import KINDS
 from reeval.protocols import HarnessKind, Sandbox, SandboxRequest, Session
-from reeval.sandboxes.bubblewrap import problem
-from reeval.sandboxes.local import LocalSandboxKind
+from reeval.sandboxes.local.bubblewrap import problem
+from reeval.sandboxes.local.kind import LocalSandboxKind
 from reeval.schema.environment import McpServer
 from reeval.schema.plan import PlannedHarness
 from reeval.usage import Usage

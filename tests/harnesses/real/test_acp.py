@@ -14,7 +14,7 @@ import pytest
 from reeval.errors import InfrastructureError, Phase
 from reeval.harnesses.acp import KIND
 from reeval.protocols import SandboxRequest
-from reeval.sandboxes.local import LocalSandboxKind
+from reeval.sandboxes.local.kind import LocalSandboxKind
 from reeval.schema.plan import PlannedHarness
 from reeval.schema.transcript import Channel, FileEdit
 from tests.harnesses.real.kit import LOOKUP, ROOT, SERVER, Room, Talk, need

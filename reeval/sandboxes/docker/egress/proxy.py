@@ -17,7 +17,7 @@ from contextlib import suppress
 from typing import Any
 from urllib.parse import urlsplit
 
-__all__ = ["PORT", "Proxy", "Refusals", "main", "permitted", "reachable"]
+__all__ = ["PORT", "Refusals", "main", "permitted"]
 
 PORT = 3128
 WEB = (80, 443)
@@ -52,14 +52,14 @@ def permitted(policy: dict[str, Any], host: str, port: int) -> tuple[str | None,
     return ("its port is not allowed" if _named(policy, name) else "it is not allowed"), False
 
 
-def reachable(address: str) -> bool:
+def _reachable(address: str) -> bool:
     """Say whether an address belongs to the public network."""
     parsed = ipaddress.ip_address(address.partition("%")[0])
     for inner in (getattr(parsed, "ipv4_mapped", None), getattr(parsed, "sixtofour", None)):
         if inner is not None:
-            return reachable(str(inner))
+            return _reachable(str(inner))
     if parsed.version == 6 and parsed in ipaddress.ip_network("64:ff9b::/96"):
-        return reachable(str(ipaddress.IPv4Address(int(parsed) & 0xFFFFFFFF)))
+        return _reachable(str(ipaddress.IPv4Address(int(parsed) & 0xFFFFFFFF)))
     return bool(parsed.is_global and not parsed.is_multicast)
 
 
@@ -108,7 +108,7 @@ class _RefusedError(Exception):
     pass
 
 
-class Proxy:
+class _Proxy:
     """The proxy: policies by its own address, and what was refused at each."""
 
     def __init__(self) -> None:
@@ -200,7 +200,7 @@ async def _connected(policy: dict[str, Any], host: str, port: int) -> tuple[asyn
         raise _RefusedError(why)
     loop = asyncio.get_running_loop()
     found = await asyncio.wait_for(_looked_up(loop, host, port), CONNECT_SECONDS)
-    addresses = [str(one[4][0]) for one in found if private or reachable(str(one[4][0]))]
+    addresses = [str(one[4][0]) for one in found if private or _reachable(str(one[4][0]))]
     if not addresses:
         raise _RefusedError("its address is not in the public network")
     problem: Exception = OSError("no answer")
@@ -258,7 +258,7 @@ async def _answer(writer: asyncio.StreamWriter, status: str, text: str) -> None:
 
 async def main() -> None:
     """Serve until standard input ends."""
-    proxy = Proxy()
+    proxy = _Proxy()
     loop = asyncio.get_running_loop()
     orders = asyncio.StreamReader(limit=1 << 20)
     await loop.connect_read_pipe(lambda: asyncio.StreamReaderProtocol(orders), sys.stdin)

@@ -62,18 +62,13 @@ def explaining(what: str) -> Iterator[None]:
 class Engine:
     """A connected engine. Calls run in threads; one that is cancelled is left to end by itself."""
 
-    def __init__(self, open: Callable[[float], APIClient], address: Address) -> None:
-        """``open`` makes a client, given the seconds that its calls may take."""
+    def __init__(self, open: Callable[[float], APIClient], name: str) -> None:
+        """``open`` makes a client, given the seconds that its calls may take; ``name``: where it is, for a message."""
         self._open = open
         self._client = open(ANSWER)
         self._patient: APIClient | None = None
         self._lock = Lock()
-        self.address = address
-
-    @property
-    def name(self) -> str:
-        """Where it is, for a message."""
-        return self.address.url
+        self.name = name
 
     def now(self, what: Callable[[APIClient], T], *, patient: bool = False) -> T:
         """Call the API in this thread; raise ``EngineError`` when it refuses, ``InfrastructureError`` when it is lost.
@@ -179,7 +174,7 @@ def connect(address: Address) -> Engine:
         )
 
     try:
-        return Engine(open_client, address)
+        return Engine(open_client, address.url)
     except DockerException as error:
         because = f" ({address.why} says so)" if address.why else ""
         reason = f"no container engine answers at {address.url}{because}; {START_ENGINE}"

@@ -15,9 +15,10 @@ from typing import Any
 
 import anyio
 
-__all__ = ["STDERR", "STDOUT", "Frames", "Stream"]
+__all__ = ["STDOUT", "Frames", "Stream"]
 
-STDOUT, STDERR = 1, 2
+STDOUT = 1
+"""The output that is not standard error."""
 CHUNK = 256 * 1024
 _HEAD = struct.Struct(">BxxxL")
 _WAIT = (BlockingIOError, ssl.SSLWantReadError, ssl.SSLWantWriteError)

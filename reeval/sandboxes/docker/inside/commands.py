@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Literal
 from reeval.authoring import Command
 from reeval.sandboxes.docker.inside.running import RunningProcess
 from reeval.sandboxes.processes.arguments import PLAIN, arguments_of, refusal, too_long
+from reeval.sandboxes.processes.following import finished, held
 from reeval.sandboxes.processes.kin import MARK
-from reeval.sandboxes.processes.whole import finished
 from reeval.schema.transcript import CommandResult
 
 if TYPE_CHECKING:
@@ -55,15 +55,8 @@ class Commands:
         stdin: bytes | Literal["open"] | None = None,
     ) -> AsyncIterator[RunningProcess]:
         """Start a process; leaving the block ends it, if it still runs, with everything it started."""
-        running = await self._begun(command, env, stdin)
-        try:
+        async with held(await self._begun(command, env, stdin)) as running:
             yield running
-        finally:
-            try:
-                if not running.ended:
-                    await running.kill()
-            finally:
-                running.close()
 
     async def _begun(
         self, command: Command, env: Mapping[str, str] | None, stdin: bytes | Literal["open"] | None

@@ -9,7 +9,7 @@ import shlex
 from typing import TYPE_CHECKING
 
 from reeval.errors import InfrastructureError, Phase
-from reeval.sandboxes.docker.inside.first import octal, quoted
+from reeval.sandboxes.docker.inside.channel import octal, quoted
 
 if TYPE_CHECKING:
     from reeval.sandboxes.docker.container import Container

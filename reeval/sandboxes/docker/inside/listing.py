@@ -14,7 +14,7 @@ from reeval.errors import InfrastructureError, Phase
 from reeval.sandboxes.changes.contents import MOST_HASHED
 from reeval.sandboxes.changes.ignores import NEVER_SEEN
 from reeval.sandboxes.changes.objects import EXECUTABLE, FILE, LINK
-from reeval.sandboxes.docker.inside.first import Channel, quoted
+from reeval.sandboxes.docker.inside.channel import Channel, quoted
 
 __all__ = ["Found", "contents", "listed"]
 

@@ -15,7 +15,7 @@ from reeval.sandboxes.changes.ignores import GITIGNORE, MOST_BYTES, Rules
 from reeval.sandboxes.changes.objects import ObjectStore
 from reeval.sandboxes.changes.snapshot import DEPTH, OPAQUE, Entry, TreeSnapshot
 from reeval.sandboxes.docker.images.prepared import PreparedImage
-from reeval.sandboxes.docker.inside.first import Channel
+from reeval.sandboxes.docker.inside.channel import Channel
 from reeval.sandboxes.docker.inside.listing import Found, contents, listed
 
 __all__ = ["Watcher"]

@@ -11,6 +11,7 @@ import re
 import secrets
 import string
 from contextlib import suppress
+from typing import NamedTuple
 
 import anyio
 
@@ -88,12 +89,11 @@ _AS_IT_IS = frozenset((string.ascii_letters + string.digits + " _./").encode())
 _PLAIN = re.compile(rb"[A-Za-z0-9_./-]+")
 
 
-class Answer:
-    """What a script printed, and how it ended."""
+class Answer(NamedTuple):
+    """How a script ended, and what it printed."""
 
-    def __init__(self, code: int, output: bytes) -> None:
-        self.code = code
-        self.output = output
+    code: int
+    output: bytes
 
 
 class Channel:
@@ -134,10 +134,6 @@ class Channel:
                 await self._send(f"{script}; run {number} :")
                 return await self._result(number) is not None
         return False
-
-    def close(self) -> None:
-        """Let the container end."""
-        self._stream.close()
 
     async def _asked(self, script: str) -> Answer | None:
         self._count += 1

@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, Any
 
 from reeval.errors import InfrastructureError, Phase, PlanError
 from reeval.protocols import HarnessKind, Sandbox, SandboxRequest
-from reeval.sandboxes.options import Isolation as Wanted
-from reeval.sandboxes.options import LocalOptions, parse_options
+from reeval.sandboxes.local.options import Isolation as Wanted
+from reeval.sandboxes.local.options import LocalOptions, parse_options
 from reeval.schema.environment import Egress
 from reeval.schema.plan import PlannedSandbox
 
 if TYPE_CHECKING:
-    from reeval.sandboxes.setups import KeptSetup
+    from reeval.sandboxes.local.setups import KeptSetup
 
 __all__ = ["KIND", "LocalSandboxKind"]
 
@@ -62,7 +62,7 @@ class LocalSandboxKind:
         plain = "plain directory" if sandbox.id == PLAIN_ID else f"{sandbox.id}: plain directory"
         if sandbox.options.get("isolation") != "prefer":
             return plain
-        from reeval.sandboxes.bubblewrap import problem
+        from reeval.sandboxes.local.bubblewrap import problem
 
         return f"{plain} ({problem() or 'bubblewrap works by now'})"
 
@@ -73,7 +73,7 @@ class LocalSandboxKind:
     @asynccontextmanager
     async def open(self, request: SandboxRequest) -> AsyncIterator[Sandbox]:
         """Start a sandbox; everything in it ends with the block, however that is left."""
-        from reeval.sandboxes.opening import opened
+        from reeval.sandboxes.local.opening import opened
 
         if reason := self.refuse(request.sandbox, request.egress):
             raise InfrastructureError(Phase.SANDBOX, reason)
@@ -96,7 +96,7 @@ class LocalSandboxKind:
     def _isolated(self, id: str, wanted: Wanted) -> bool:
         if wanted == "none":
             return False
-        from reeval.sandboxes.bubblewrap import problem
+        from reeval.sandboxes.local.bubblewrap import problem
 
         reason = problem()
         if reason is not None and wanted == "require":
@@ -107,16 +107,16 @@ class LocalSandboxKind:
         return reason is None
 
 
-KIND = LocalSandboxKind()
-
-
 async def _kept(request: SandboxRequest) -> KeptSetup | None:
     if not request.cached:
         return None
-    from reeval.sandboxes.setups import kept_setup
+    from reeval.sandboxes.local.setups import kept_setup
 
     return await kept_setup(request, _options(request))
 
 
 def _options(request: SandboxRequest) -> LocalOptions:
     return parse_options(request.sandbox.options, f"[sandbox.{request.sandbox.id}]")
+
+
+KIND = LocalSandboxKind()

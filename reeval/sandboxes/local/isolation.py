@@ -10,7 +10,7 @@ from contextlib import suppress
 import anyio
 
 from reeval.errors import InfrastructureError, Phase
-from reeval.sandboxes.bubblewrap import child_pid, entering
+from reeval.sandboxes.local.bubblewrap import child_pid, entering
 
 __all__ = ["Isolation", "isolate"]
 

@@ -17,18 +17,18 @@ from anyio import to_thread
 from reeval.authoring import Command
 from reeval.errors import InfrastructureError, Phase
 from reeval.protocols import Process, Snapshot
-from reeval.sandboxes.bubblewrap import HOME, PATH, TMP, WORKSPACE
 from reeval.sandboxes.changes.diff import changes_between
 from reeval.sandboxes.changes.objects import ObjectStore
 from reeval.sandboxes.changes.snapshot import Tracker, TreeSnapshot
 from reeval.sandboxes.directories import AttemptDirectory
-from reeval.sandboxes.isolation import Isolation
-from reeval.sandboxes.options import LocalOptions
-from reeval.sandboxes.paths import Roots
+from reeval.sandboxes.local.bubblewrap import HOME, PATH, TMP, WORKSPACE
+from reeval.sandboxes.local.isolation import Isolation
+from reeval.sandboxes.local.options import LocalOptions
+from reeval.sandboxes.local.paths import Roots
 from reeval.sandboxes.processes.arguments import PLAIN, arguments_of, command_text, refusal, too_long
+from reeval.sandboxes.processes.following import finished, held
 from reeval.sandboxes.processes.kin import MARK, end_marked, marked
 from reeval.sandboxes.processes.running import Running, spawn
-from reeval.sandboxes.processes.whole import finished
 from reeval.sandboxes.variables import own_variables
 from reeval.schema.transcript import Changes, CommandResult
 
@@ -111,15 +111,8 @@ class LocalSandbox:
         stdin: bytes | Literal["open"] | None = None,
     ) -> AsyncIterator[Process]:
         """Start a process; leaving the block ends it, if it still runs, with everything it started."""
-        running = self._spawn(command, env, stdin)
-        try:
+        async with held(self._spawn(command, env, stdin)) as running:
             yield running
-        finally:
-            try:
-                if running.returncode is None:
-                    await running.kill()
-            finally:
-                running.close()
 
     async def read(self, path: str, limit: int | None = None) -> bytes:
         """Read a file, never one outside of the sandbox's own directories."""

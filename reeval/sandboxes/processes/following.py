@@ -3,18 +3,27 @@
 from __future__ import annotations
 
 import time
-from typing import Protocol
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Protocol, TypeVar
 
 from reeval.authoring import Command
 from reeval.sandboxes.processes.arguments import command_text
 from reeval.sandboxes.processes.output import BoundedOutput
 from reeval.schema.transcript import CommandResult
 
-__all__ = ["Started", "finished"]
+__all__ = ["Started", "finished", "held"]
+
+T = TypeVar("T", bound="Started")
 
 
 class Started(Protocol):
     """A started process, of the host or of a container."""
+
+    @property
+    def ended(self) -> bool:
+        """Whether it is known to have ended."""
+        ...
 
     @property
     def stderr(self) -> BoundedOutput:
@@ -36,6 +45,19 @@ class Started(Protocol):
     def close(self) -> None:
         """Let go of it."""
         ...
+
+
+@asynccontextmanager
+async def held(running: T) -> AsyncIterator[T]:
+    """Give a started process; leaving the block ends it, if it still runs, with everything it started."""
+    try:
+        yield running
+    finally:
+        try:
+            if not running.ended:
+                await running.kill()
+        finally:
+            running.close()
 
 
 async def finished(running: Started, command: Command, *, limit: int, began: float) -> CommandResult:

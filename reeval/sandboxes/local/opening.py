@@ -12,11 +12,11 @@ from anyio import CancelScope, to_thread
 
 from reeval.errors import InfrastructureError, Phase
 from reeval.protocols import SandboxRequest
-from reeval.sandboxes.bubblewrap import arguments, write_etc
 from reeval.sandboxes.directories import AttemptDirectory, create, remove
-from reeval.sandboxes.isolation import Isolation, isolate
-from reeval.sandboxes.options import LocalOptions
-from reeval.sandboxes.started import LocalSandbox, Place
+from reeval.sandboxes.local.bubblewrap import arguments, write_etc
+from reeval.sandboxes.local.isolation import Isolation, isolate
+from reeval.sandboxes.local.options import LocalOptions
+from reeval.sandboxes.local.sandbox import LocalSandbox, Place
 from reeval.schema.environment import PreparedTree
 
 __all__ = ["copy_into", "opened", "started"]

@@ -17,8 +17,8 @@ from anyio import CancelScope, to_thread
 from reeval.errors import InfrastructureError, Phase
 from reeval.protocols import SandboxRequest
 from reeval.sandboxes.directories import AttemptDirectory, create, remove
-from reeval.sandboxes.opening import copy_into, started
-from reeval.sandboxes.options import LocalOptions
+from reeval.sandboxes.local.opening import copy_into, started
+from reeval.sandboxes.local.options import LocalOptions
 from reeval.sandboxes.steps import run_step
 from reeval.schema.environment import PreparedTree
 from reeval.shelf import CACHE, SETUPS, Held, claim, hold, making, note_size, put

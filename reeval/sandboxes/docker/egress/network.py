@@ -20,7 +20,7 @@ from reeval.sandboxes.docker.egress.proxy import PORT
 from reeval.sandboxes.docker.engine.client import Engine
 from reeval.schema.recorded.network import RefusedRecord
 
-__all__ = ["Network", "allowed_hosts", "open_network"]
+__all__ = ["Network", "open_network"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -35,7 +35,7 @@ class Network:
     """Where it asks for names: where nobody answers, at once."""
 
 
-def allowed_hosts(request: SandboxRequest) -> tuple[str, tuple[str, ...]]:
+def _allowed_hosts(request: SandboxRequest) -> tuple[str, tuple[str, ...]]:
     """Return the policy that holds: its mode, and the hosts of an ``allow``.
 
     The hosts of the agent's models belong to every list, and are all there is without a policy.
@@ -56,7 +56,7 @@ async def open_network(
 
     No policy: nothing may be reached but the agent's models. Raises ``InfrastructureError`` (phase ``sandbox``).
     """
-    mode, hosts = allowed_hosts(request)
+    mode, hosts = _allowed_hosts(request)
     if mode == "deny-all":
         yield Network(mode="none")
         return

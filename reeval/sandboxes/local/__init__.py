@@ -1,0 +1,1 @@
+"""How does an attempt run on this machine without a container?"""
