@@ -110,21 +110,21 @@ class Translator(JsonTranslator):
             case "assistant":
                 yield from self._assistant(found)
             case "user":
-                for block in listed(found, "message", "content"):
-                    if at(block, "type") == "tool_result":
+                for block in listed(found.get("message"), "content"):
+                    if text_at(block, "type") == "tool_result":
                         yield from self._result(block, found)
             case "result":
                 yield from self._end_of_turn(found)
 
     def _assistant(self, found: dict[str, Any]) -> Iterator[StreamEvent]:
-        model = text_at(found, "message", "model")
+        model = text_at(found.get("message"), "model")
         if model == _SYNTHETIC:
             return
-        of_agent = at(found, "parent_tool_use_id") is None
+        of_agent = found.get("parent_tool_use_id") is None
         if model and of_agent:
             yield Served(name=model)
-        for block in listed(found, "message", "content"):
-            match at(block, "type"):
+        for block in listed(found.get("message"), "content"):
+            match text_at(block, "type"):
                 case "text" if of_agent:
                     self._said = text_at(block, "text")
                     yield Message(text=self._said)
@@ -162,9 +162,9 @@ class Translator(JsonTranslator):
         yield Done()
 
     def _used(self, found: dict[str, Any]) -> Used:
-        models = [one for one in (at(found, "modelUsage") or {}).values() if amount(one, "inputTokens") is not None]
+        models = [one for one in (found.get("modelUsage") or {}).values() if amount(one, "inputTokens") is not None]
         if not models:
-            return _of_turn(at(found, "usage"))
+            return _of_turn(found.get("usage"))
         total = Used(
             input=_sum(models, "inputTokens"),
             output=_sum(models, "outputTokens"),

@@ -112,16 +112,16 @@ class Translator(JsonTranslator):
         """Return the events of one object."""
         match found.get("type"):
             case "item.started":
-                self._begin(at(found, "item"))
+                self._begin(found.get("item"))
             case "item.completed":
-                return self._item(at(found, "item"))
+                return self._item(found.get("item"))
             case "thread.started":
                 self.session = text_at(found, "thread_id") or self.session
             case "turn.completed":
                 self._ended = True
-                return (*self.calls.rest(), self._total.used(_used(at(found, "usage"))), Done())
+                return (*self.calls.rest(), self._total.used(_used(found.get("usage"))), Done())
             case "turn.failed":
-                return self._failed(text_at(found, "error", "message"))
+                return self._failed(text_at(found.get("error"), "message"))
             case "error":
                 return self._trouble(text_at(found, "message"))
         return ()
@@ -151,23 +151,21 @@ class Translator(JsonTranslator):
                 return (text_at(item, "message"),)
         return ()
 
-    def _called(self, item: Any, kind: str) -> Iterator[StreamEvent]:
+    def _called(self, item: Any, kind: str) -> Iterable[StreamEvent]:
         id, ok = text_at(item, "id"), text_at(item, "status") == "completed"
         if id not in self.calls:
             self._begin(item)
         match kind:
             case "command_execution":
                 code = exit_code_at(item, "exit_code")
-                yield self.calls.end(id, text_at(item, "aggregated_output"), ok=ok, exit_code=code)
+                return (self.calls.end(id, text_at(item, "aggregated_output"), ok=ok, exit_code=code),)
             case "file_change":
-                yield self.calls.end(id, "", ok=ok)
-                yield from (self._edit(change) for change in listed(item, "changes") if ok)
+                edits = (self._edit(change) for change in listed(item, "changes") if ok)
+                return (self.calls.end(id, "", ok=ok), *edits)
             case "mcp_tool_call":
-                output = joined(at(item, "result", "content")) or text_at(item, "error", "message")
-                yield self.calls.end(id, output, ok=ok and at(item, "error") is None)
-            case "web_search":
-                yield self.calls.end(id, "", ok=True)
-                yield WebSearch(query=text_at(item, "query"), ok=True)
+                output = joined(at(item, "result", "content")) or text_at(at(item, "error"), "message")
+                return (self.calls.end(id, output, ok=ok and at(item, "error") is None),)
+        return (self.calls.end(id, "", ok=True), WebSearch(query=text_at(item, "query"), ok=True))
 
     def _edit(self, change: Any) -> FileEdit:
         kind: Any = _KINDS.get(text_at(change, "kind"), "modify")

@@ -128,7 +128,7 @@ class Translator(JsonTranslator):
 
     def _ended(self, found: dict[str, Any]) -> Iterator[StreamEvent]:
         ok = found.get("status") == "success"
-        output = text_at(found, "output") or text_at(found, "error", "message")
+        output = text_at(found, "output") or text_at(found.get("error"), "message")
         call = self.calls.end(text_at(found, "tool_id"), output, ok=ok)
         if call.name == "shell" and ok:
             call = _with_exit_code(call)
@@ -139,10 +139,10 @@ class Translator(JsonTranslator):
 
     def _result(self, found: dict[str, Any]) -> Iterator[StreamEvent]:
         yield from self._flushed()
-        yield from _used(at(found, "stats"))
+        yield from _used(found.get("stats"))
         self._over = True
         if found.get("status") != "success":
-            yield api_failure(text_at(found, "error", "message") or self._error)
+            yield api_failure(text_at(found.get("error"), "message") or self._error)
         yield Done()
 
     def end(self, ending: Ending) -> Iterator[StreamEvent | str]:
@@ -176,7 +176,7 @@ def _used(stats: Any) -> Iterator[StreamEvent]:
     yield Used(input=max(given - cached, 0), cache_read=cached, output=output + thoughts, reasoning=thoughts)
     models = at(stats, "models")
     if isinstance(models, dict) and models:
-        yield Served(name=max(models, key=lambda name: amount(models, name, "total_tokens") or 0))
+        yield Served(name=max(models, key=lambda name: amount(at(models, name), "total_tokens") or 0))
 
 
 AGENT = Agent(

@@ -106,9 +106,9 @@ class Translator(JsonTranslator):
             yield Message(text=text)
 
     def _ended(self, found: dict[str, Any]) -> Iterator[StreamEvent]:
-        status, content = text_at(found, "extra", "exit_status"), text_at(found, "content")
+        status, content = text_at(found.get("extra"), "exit_status"), text_at(found, "content")
         if status == "Submitted":
-            if submission := text_at(found, "extra", "submission").strip():
+            if submission := text_at(found.get("extra"), "submission").strip():
                 yield Message(text=submission)
             yield Done()
         elif status in _GAVE_UP:
@@ -138,16 +138,16 @@ def _used(extra: Any) -> Iterator[StreamEvent]:
     given, output = amount(usage, "prompt_tokens"), amount(usage, "completion_tokens")
     if given is None or output is None:
         return
-    cached = amount(usage, "prompt_tokens_details", "cached_tokens") or 0
+    cached = amount(at(usage, "prompt_tokens_details"), "cached_tokens") or 0
     yield Used(
         input=max(given - cached, 0),
         cache_read=cached,
         output=output,
-        reasoning=amount(usage, "completion_tokens_details", "reasoning_tokens"),
+        reasoning=amount(at(usage, "completion_tokens_details"), "reasoning_tokens"),
         # Of a model whose price it does not know it says 0.
         cost=cost_at(extra, "cost") or None,
     )
-    if model := text_at(extra, "response", "model"):
+    if model := text_at(at(extra, "response"), "model"):
         yield Served(name=model)
 
 

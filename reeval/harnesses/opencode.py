@@ -119,7 +119,7 @@ class Translator(JsonTranslator):
     def event(self, found: dict[str, Any]) -> Iterator[StreamEvent | str]:
         """Return the events of one object."""
         self.session = text_at(found, "sessionID") or self.session
-        part = at(found, "part")
+        part = found.get("part")
         match found.get("type"):
             case "text":
                 yield Message(text=text_at(part, "text"))
@@ -131,7 +131,7 @@ class Translator(JsonTranslator):
                 self._error = None
                 yield from _used(part)
             case "error":
-                self._error = _failed(at(found, "error"))
+                self._error = _failed(found.get("error"))
 
     def _called(self, part: Any) -> Iterator[StreamEvent]:
         state, native = at(part, "state"), text_at(part, "tool")
@@ -139,8 +139,8 @@ class Translator(JsonTranslator):
         if native == "invalid":  # A tool that is not there, or that was called in a wrong way.
             native, done = text_at(given, "tool") or native, False
         name = _TOOLS.get(native) or mcp_tool(native, "", self.servers) or native
-        code = exit_code_at(state, "metadata", "exit") if name == "shell" else None
-        begun, ended = amount(state, "time", "start"), amount(state, "time", "end")
+        code = exit_code_at(at(state, "metadata"), "exit") if name == "shell" else None
+        begun, ended = amount(at(state, "time"), "start"), amount(at(state, "time"), "end")
         call = ToolCall(
             name=name,
             native=native if native != name else None,
@@ -176,16 +176,16 @@ def _used(part: Any) -> Iterator[StreamEvent]:
         input=given,
         output=output + (reasoning or 0),
         reasoning=reasoning,
-        cache_read=amount(tokens, "cache", "read"),
-        cache_write=amount(tokens, "cache", "write"),
+        cache_read=amount(at(tokens, "cache"), "read"),
+        cache_write=amount(at(tokens, "cache"), "write"),
         # Of a model whose price it does not know it says 0.
         cost=cost_at(part, "cost") or None,
     )
 
 
 def _failed(error: Any) -> Failed:
-    message = text_at(error, "data", "message") or text_at(error, "name")
-    code = amount(error, "data", "statusCode")
+    message = text_at(at(error, "data"), "message") or text_at(error, "name")
+    code = amount(at(error, "data"), "statusCode")
     told = f"{code}: {message}" if code is not None else message
     return failure(told, agent=text_at(error, "name") in _GAVE_UP)
 

@@ -132,7 +132,7 @@ class Translator(JsonTranslator):
             case "session":
                 self.session = text_at(found, "id") or self.session
             case "message_end" if at(found, "message", "role") == "assistant":
-                yield from self._said(at(found, "message"))
+                yield from self._said(found.get("message"))
             case "tool_execution_start":
                 native = text_at(found, "toolName")
                 self.calls.begin(text_at(found, "toolCallId"), _TOOLS.get(native, native), native, found.get("args"))
@@ -147,7 +147,7 @@ class Translator(JsonTranslator):
     def _said(self, message: Any) -> Iterator[StreamEvent]:
         self._error = None
         for block in listed(message, "content"):
-            match at(block, "type"):
+            match text_at(block, "type"):
                 case "text":
                     yield Message(text=text_at(block, "text"))
                 case "thinking":
@@ -162,7 +162,7 @@ class Translator(JsonTranslator):
                 self._error = failure(text_at(message, "errorMessage") or "aborted", agent=True)
 
     def _called(self, found: dict[str, Any]) -> Iterator[StreamEvent]:
-        ok, result = found.get("isError") is not True, at(found, "result")
+        ok, result = found.get("isError") is not True, found.get("result")
         native = text_at(found, "toolName")
         output = joined(at(result, "content"))
         name = _TOOLS.get(native, native)
@@ -192,7 +192,7 @@ class Translator(JsonTranslator):
 
 
 def _exit_code(result: Any, output: str, *, ok: bool) -> int | None:
-    if (told := exit_code_at(result, "structuredContent", "exit_code")) is not None:
+    if (told := exit_code_at(at(result, "structuredContent"), "exit_code")) is not None:
         return told
     said = _EXIT_CODE.findall(output[-200:])
     return int(said[-1]) if said and not ok else (0 if ok else None)
@@ -210,7 +210,7 @@ def _used(usage: Any) -> Iterator[StreamEvent]:
         cache_read=amount(usage, "cacheRead"),
         cache_write=amount(usage, "cacheWrite"),
         # Of a model whose price it does not know it says 0.
-        cost=cost_at(usage, "cost", "total") or None,
+        cost=cost_at(at(usage, "cost"), "total") or None,
     )
 
 

@@ -90,11 +90,11 @@ class Translator(JsonTranslator):
                 yield from self._said(found)
             case "user":
                 yield from self._flushed()
-                for block in listed(found, "message", "content"):
-                    if at(block, "type") == "tool_result":
+                for block in listed(found.get("message"), "content"):
+                    if text_at(block, "type") == "tool_result":
                         yield from self._ended(block)
             case "system" if found.get("subtype") == "retry":
-                yield Retry(message=_retry(at(found, "data")))
+                yield Retry(message=_retry(found.get("data")))
             case "result":
                 yield from self._result(found)
 
@@ -104,11 +104,11 @@ class Translator(JsonTranslator):
             yield Message(text=text)
 
     def _said(self, found: dict[str, Any]) -> Iterator[StreamEvent]:
-        message = at(found, "message")
+        message = found.get("message")
         if model := text_at(message, "model"):
             yield Served(name=model)
         for block in listed(message, "content"):
-            match at(block, "type"):
+            match text_at(block, "type"):
                 case "text" if found.get("parent_tool_use_id") is None:
                     yield from self._flushed()
                     self._held = text_at(block, "text")
@@ -132,7 +132,7 @@ class Translator(JsonTranslator):
         yield from web_evidence(call)
 
     def _result(self, found: dict[str, Any]) -> Iterator[StreamEvent]:
-        error = text_at(found, "error", "message")
+        error = text_at(found.get("error"), "message")
         if found.get("is_error") is not True and not error:
             yield from self._flushed()
             yield Done()

@@ -79,7 +79,8 @@ class AcpSession:
         if (version := at(told, "protocolVersion")) != _PROTOCOL:
             reason = f"{wish.owner}: the agent speaks version {version!r} of the protocol, not {_PROTOCOL}"
             raise InfrastructureError(Phase.HARNESS, reason)
-        self._agent = " ".join(filter(None, (text_at(told, "agentInfo", part) for part in ("name", "version")))) or None
+        agent = at(told, "agentInfo")
+        self._agent = " ".join(filter(None, (text_at(agent, part) for part in ("name", "version")))) or None
         ways = ", ".join(text_at(way, "id") for way in listed(told, "authMethods"))
         if wish.auth is not None:
             await self._ask("authenticate", {"methodId": wish.auth}, ways)

@@ -52,8 +52,8 @@ class _Begun(msgspec.Struct):
         output = _output(told)
         if output or (self.status in _OVER and at(told, "content") is not None):
             self.output = cut(output, OUTPUT_LIMIT)
-        for path in _CODES:
-            if (code := exit_code_at(told, "rawOutput", *path)) is not None:
+        for *place, name in _CODES:
+            if (code := exit_code_at(at(told, "rawOutput", *place), name)) is not None:
                 self.exit_code = code
         self._add_edits(told)
 
@@ -159,9 +159,9 @@ class Updates:
 def _native(told: Any) -> str:
     """Return the agent's name of a tool: the protocol has but a title for people, which some begin with the name."""
     title = text_at(told, "title")
-    return text_at(told, "_meta", "toolName") or (title if _NAME.match(title) else "")
+    return text_at(at(told, "_meta"), "toolName") or (title if _NAME.match(title) else "")
 
 
 def _output(told: Any) -> str:
     blocks = [at(block, "content") for block in listed(told, "content") if at(block, "type") == "content"]
-    return joined(blocks) or text_at(told, "rawOutput", "output") or text_at(told, "rawOutput")
+    return joined(blocks) or text_at(at(told, "rawOutput"), "output") or text_at(told, "rawOutput")

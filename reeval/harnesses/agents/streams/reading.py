@@ -55,48 +55,45 @@ class JsonTranslator(ABC):
         yield from self.calls.rest()
 
 
-def at(found: Any, step: str | int, *path: str | int) -> Any:
-    """Return what stands at a path of keys and indexes; None where there is nothing."""
-    # Nearly all paths are one key, and a long stream is mostly these functions: they look it up by themselves.
-    if not path and isinstance(found, dict):
-        return found.get(step)
-    for key in (step, *path):
-        if isinstance(found, dict):
-            found = found.get(key)
-        elif isinstance(found, list) and isinstance(key, int) and -len(found) <= key < len(found):
-            found = found[key]
-        else:
+def at(found: Any, *path: str) -> Any:
+    """Return what stands at a path of keys; None where there is nothing."""
+    for key in path:
+        if not isinstance(found, dict):
             return None
+        found = found.get(key)
     return found
 
 
-def text_at(found: Any, step: str | int, *path: str | int) -> str:
-    """Return the text at a path; empty where there is none."""
-    value = found.get(step) if not path and isinstance(found, dict) else at(found, step, *path)
+# A long stream is mostly the functions below: each looks its one key up by itself.
+
+
+def text_at(found: Any, key: str) -> str:
+    """Return the text at a key; empty where there is none."""
+    value = found.get(key) if isinstance(found, dict) else None
     return value if isinstance(value, str) else ""
 
 
-def amount(found: Any, step: str | int, *path: str | int) -> int | None:
-    """Return the whole number from 0 at a path; None where there is none, or one that is no amount of anything."""
-    value = found.get(step) if not path and isinstance(found, dict) else at(found, step, *path)
+def amount(found: Any, key: str) -> int | None:
+    """Return the whole number from 0 at a key; None where there is none, or one that is no amount of anything."""
+    value = found.get(key) if isinstance(found, dict) else None
     return value if isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= NUMBER_LIMIT else None
 
 
-def cost_at(found: Any, step: str | int, *path: str | int) -> float | None:
-    """Return the number from 0 at a path, such as US dollars; None where there is none."""
-    value = at(found, step, *path)
+def cost_at(found: Any, key: str) -> float | None:
+    """Return the number from 0 at a key, such as US dollars; None where there is none."""
+    value = found.get(key) if isinstance(found, dict) else None
     return float(value) if isinstance(value, int | float) and not isinstance(value, bool) and value >= 0 else None
 
 
-def exit_code_at(found: Any, step: str | int, *path: str | int) -> int | None:
-    """Return the exit code at a path; None where there is none. It may be negative: minus the number of a signal."""
-    value = found.get(step) if not path and isinstance(found, dict) else at(found, step, *path)
+def exit_code_at(found: Any, key: str) -> int | None:
+    """Return the exit code at a key; None where there is none. It may be negative: minus the number of a signal."""
+    value = found.get(key) if isinstance(found, dict) else None
     return value if isinstance(value, int) and not isinstance(value, bool) and abs(value) <= NUMBER_LIMIT else None
 
 
-def listed(found: Any, step: str | int, *path: str | int) -> list[Any]:
-    """Return the list at a path; empty where there is none."""
-    value = found.get(step) if not path and isinstance(found, dict) else at(found, step, *path)
+def listed(found: Any, key: str) -> list[Any]:
+    """Return the list at a key; empty where there is none."""
+    value = found.get(key) if isinstance(found, dict) else None
     return value if isinstance(value, list) else []
 
 
