@@ -10,12 +10,13 @@ from typing import Any
 
 from reeval.errors import InfrastructureError, Phase
 from reeval.sandboxes.docker.engine.client import Engine, EngineError
-from reeval.sandboxes.docker.engine.containers import LAST_WAIT, Made, started
+from reeval.sandboxes.docker.engine.containers import LAST_WAIT, Made, started_container
 from reeval.sandboxes.docker.engine.streams import Stream
 from reeval.sandboxes.docker.inside.channel import FIRST, Channel
 
 __all__ = ["Container", "ContainerRequest", "opened_container"]
 
+_NO_SHELL = "the image has no /bin/sh, which the sandbox needs; use another image"
 _GIVE_UP_SOON = ["timeout:1", "attempts:1"]
 """Of a resolver whose servers do not answer."""
 _COUNTERS = "cat /sys/fs/cgroup/memory.events /sys/fs/cgroup/memory/memory.oom_control"
@@ -135,8 +136,8 @@ class Container:
 async def opened_container(engine: Engine, request: ContainerRequest) -> AsyncIterator[Container]:
     """Give a started container, and remove it; raise ``InfrastructureError`` when it does not start."""
     word = Channel.word()
-    without = "the image has no /bin/sh, which the sandbox needs; use another image"
-    async with started(engine, _config(request, word), "sandbox", without=without, keep=request.keep) as (made, stream):
+    config = _config(request, word)
+    async with started_container(engine, config, "sandbox", without=_NO_SHELL, keep=request.keep) as (made, stream):
         yield Container(engine, made, Channel(stream, word), limited="Memory" in request.host)
 
 

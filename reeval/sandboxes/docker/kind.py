@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import AsyncIterator, Hashable, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
+from dataclasses import replace
 from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING, Any
@@ -34,7 +35,7 @@ class DockerSandboxKind:
         self._lock = Lock()
         self._engine: Engine | None = None
         self._images: dict[Hashable, PreparedImage] = {}
-        self._proxies: Links | None = None
+        self._links: Links | None = None
 
     def plan(self, id: str, options: Mapping[str, Any], harness: HarnessKind, root: Path) -> PlannedSandbox:  # noqa: ARG002 - implements the seam
         """Resolve a ``[sandbox.NAME]`` table; raise ``PlanError`` when no engine answers or the image is missing."""
@@ -65,10 +66,11 @@ class DockerSandboxKind:
         from reeval.sandboxes.docker.images.prepared import prepare_image
         from reeval.sandboxes.docker.opening import opened_bare
 
-        engine, options, links = await self._connected(), _options(request), self._open_links()
-        image = await prepare_image(
-            engine, request, options, lambda of: opened_bare(engine, request, options, of, links)
-        )
+        engine, options = await self._connected(), _options(request)
+        links = self._open_links(engine)
+        # No agent is in it, so no model is reached.
+        alone = replace(request, keep=False, hosts=())
+        image = await prepare_image(engine, request, options, lambda of: opened_bare(engine, alone, options, of, links))
         self._images[_key(request)] = image
         return image
 
@@ -80,8 +82,9 @@ class DockerSandboxKind:
 
         async def opening() -> Sandbox:
             image = self._images.get(_key(request)) or await self.prepare(request)
-            engine, links = await self._connected(), self._open_links()
-            return await stack.enter_async_context(opened(engine, request, _options(request), image, links))
+            engine = await self._connected()
+            sandbox = opened(engine, request, _options(request), image, self._open_links(engine))
+            return await stack.enter_async_context(sandbox)
 
         async with AsyncExitStack() as stack:
             try:
@@ -98,8 +101,9 @@ class DockerSandboxKind:
 
         from reeval.sandboxes.docker.images.unused import remove_unused
 
-        if self._proxies is not None:
-            await self._proxies.finish()
+        links, self._links = self._links, None
+        if links is not None:
+            await links.finish()
         if self._images and self._engine is not None:
             with suppress(InfrastructureError):  # What is left is found by the next run.
                 await to_thread.run_sync(lambda: remove_unused(self.engine(), root, time.time(), room=room))
@@ -141,11 +145,11 @@ class DockerSandboxKind:
 
         return await to_thread.run_sync(self.engine, abandon_on_cancel=True)
 
-    def _open_links(self) -> Links:
+    def _open_links(self, engine: Engine) -> Links:
         from reeval.sandboxes.docker.egress.links import Links
 
-        self._proxies = self._proxies or Links()
-        return self._proxies
+        self._links = self._links or Links(engine)
+        return self._links
 
     def _pin(self, id: str, options: DockerOptions, root: Path) -> dict[str, str]:
         from reeval.sandboxes.docker.images.base import pinned

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from dataclasses import replace
 from typing import Any
 
 from anyio import CancelScope, to_thread
@@ -13,7 +12,7 @@ from reeval.protocols import SandboxRequest
 from reeval.sandboxes.directories import create, remove
 from reeval.sandboxes.docker.container import Container, ContainerRequest, opened_container
 from reeval.sandboxes.docker.egress.links import Links
-from reeval.sandboxes.docker.egress.network import Network, open_network
+from reeval.sandboxes.docker.egress.network import open_network
 from reeval.sandboxes.docker.engine.client import Engine
 from reeval.sandboxes.docker.images.prepared import HOME, PreparedImage
 from reeval.sandboxes.docker.labels import attempt_labels
@@ -29,13 +28,9 @@ async def opened(
     engine: Engine, request: SandboxRequest, options: DockerOptions, image: PreparedImage, links: Links
 ) -> AsyncIterator[DockerSandbox]:
     """Give a started sandbox; raise ``InfrastructureError`` when it does not start."""
-    labels = attempt_labels(request.root, request.run_id, request.key, keep=request.keep)
     directory = create(request.run_id, request.root, keep=False)
     try:
-        async with (
-            open_network(engine, request, links, options.proxy_image or image.id) as network,
-            opened_container(engine, _container(request, options, image, network, labels)) as container,
-        ):
+        async with opened_bare(engine, request, options, image, links) as container:
             sandbox = DockerSandbox(container, image, options, directory.state)
             await sandbox.look()
             yield sandbox
@@ -50,36 +45,23 @@ async def opened(
 async def opened_bare(
     engine: Engine, request: SandboxRequest, options: DockerOptions, image: PreparedImage, links: Links
 ) -> AsyncIterator[Container]:
-    """Give a container as an attempt's, for what attempts share: no agent is in it, so no model is reached."""
-    labels = attempt_labels(request.root, request.run_id, request.key)
-    alone = replace(request, keep=False, hosts=())
-    async with (
-        open_network(engine, alone, links, options.proxy_image or image.id) as network,
-        opened_container(engine, _container(alone, options, image, network, labels)) as container,
-    ):
-        yield container
-
-
-def _container(
-    request: SandboxRequest,
-    options: DockerOptions,
-    image: PreparedImage,
-    network: Network,
-    labels: Mapping[str, str],
-) -> ContainerRequest:
-    user = "root" if options.root else "agent"
-    own = own_variables(request.key, home=HOME, path=image.env["PATH"], tmp="/tmp", user=user)  # noqa: S108 - its own
-    return ContainerRequest(
-        image=image.id,
-        user=f"{image.owner.uid}:{image.owner.gid}",
-        env={**image.env, **own, **network.env},
-        labels=labels,
-        network=network.mode,
-        dns=network.dns,
-        host=_limits(options),
-        capable=options.root,
-        keep=request.keep,
-    )
+    """Give the container of a sandbox, in its network."""
+    async with open_network(request, links, options.proxy_image or image.id) as network:
+        user = "root" if options.root else "agent"
+        own = own_variables(request.key, home=HOME, path=image.env["PATH"], tmp="/tmp", user=user)  # noqa: S108 - its own
+        described = ContainerRequest(
+            image=image.id,
+            user=f"{image.owner.uid}:{image.owner.gid}",
+            env={**image.env, **own, **network.env},
+            labels=attempt_labels(request.root, request.run_id, request.key, keep=request.keep),
+            network=network.mode,
+            dns=network.dns,
+            host=_limits(options),
+            capable=options.root,
+            keep=request.keep,
+        )
+        async with opened_container(engine, described) as container:
+            yield container
 
 
 def _limits(options: DockerOptions) -> dict[str, Any]:

@@ -44,23 +44,24 @@ class Links:
     A network whose container is gone serves the next attempt: making one takes the engine as long as a container.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, engine: Engine) -> None:
+        self._engine = engine
         self._sidecars: dict[tuple[str, str], Sidecar] = {}
         """By run and sandbox: what the attempts of one sandbox start from all stands on one image."""
         self._free: dict[Sidecar, list[Link]] = {}
-        self._networks: dict[str, Engine] = {}
+        self._networks: list[str] = []
         self._starting = anyio.Lock()
 
     @asynccontextmanager
-    async def link(self, engine: Engine, request: SandboxRequest, image: str) -> AsyncIterator[Link]:
+    async def link(self, request: SandboxRequest, image: str) -> AsyncIterator[Link]:
         """Give a network for one container; raise ``InfrastructureError`` when it cannot be had.
 
         The block leaves nothing in it, and no policy.
         """
         labels = run_labels(request.root, request.run_id)
-        sidecar = await self._sidecar(engine, (request.run_id, request.sandbox.id), image, labels)
+        sidecar = await self._sidecar((request.run_id, request.sandbox.id), image, labels)
         free = self._free.setdefault(sidecar, [])
-        link = free.pop() if free else await self._made(engine, sidecar, labels)
+        link = free.pop() if free else await self._made(sidecar, labels)
         yield link
         # Only where all went well: what a block that failed left in it, nobody knows.
         if not request.keep:
@@ -72,25 +73,24 @@ class Links:
             for sidecar in self._sidecars.values():
                 await sidecar.close()
             async with anyio.create_task_group() as tasks:
-                for name, engine in self._networks.items():
-                    tasks.start_soon(_removed_at_last, engine, name)
-        self._sidecars, self._free, self._networks = {}, {}, {}
+                for name in self._networks:
+                    tasks.start_soon(_removed_at_last, self._engine, name)
 
-    async def _sidecar(self, engine: Engine, key: tuple[str, str], image: str, labels: Mapping[str, str]) -> Sidecar:
+    async def _sidecar(self, key: tuple[str, str], image: str, labels: Mapping[str, str]) -> Sidecar:
         async with self._starting:
             sidecar = self._sidecars.get(key)
             if sidecar is not None and sidecar.broken:
                 await sidecar.close()
             if sidecar is None or sidecar.broken:
-                sidecar = self._sidecars[key] = await start_sidecar(engine, image, labels)
+                sidecar = self._sidecars[key] = await start_sidecar(self._engine, image, labels)
             return sidecar
 
-    async def _made(self, engine: Engine, sidecar: Sidecar, labels: Mapping[str, str]) -> Link:
+    async def _made(self, sidecar: Sidecar, labels: Mapping[str, str]) -> Link:
         name = f"reeval-{secrets.token_hex(8)}"
-        self._networks[name] = engine
-        address = str((await _network(engine, name, labels))[2])
+        self._networks.append(name)
+        address = str((await _network(self._engine, name, labels))[2])
         with explaining("the proxy could not join a network"):
-            await engine.call(
+            await self._engine.call(
                 lambda client: client.connect_container_to_network(sidecar.id, name, ipv4_address=address)
             )
         return Link(network=name, address=address, sidecar=sidecar)

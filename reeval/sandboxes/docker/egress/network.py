@@ -17,7 +17,6 @@ from reeval.errors import InfrastructureError
 from reeval.protocols import SandboxRequest
 from reeval.sandboxes.docker.egress.links import Link, Links
 from reeval.sandboxes.docker.egress.proxy import PORT
-from reeval.sandboxes.docker.engine.client import Engine
 from reeval.schema.recorded.network import RefusedRecord
 
 __all__ = ["Network", "open_network"]
@@ -49,9 +48,7 @@ def _allowed_hosts(request: SandboxRequest) -> tuple[str, tuple[str, ...]]:
 
 
 @asynccontextmanager
-async def open_network(
-    engine: Engine, request: SandboxRequest, links: Links, proxy_image: str
-) -> AsyncIterator[Network]:
+async def open_network(request: SandboxRequest, links: Links, proxy_image: str) -> AsyncIterator[Network]:
     """Give the network of one container; it is there before the container is made, and until it is removed.
 
     No policy: nothing may be reached but the agent's models. Raises ``InfrastructureError`` (phase ``sandbox``).
@@ -60,7 +57,7 @@ async def open_network(
     if mode == "deny-all":
         yield Network(mode="none")
         return
-    async with links.link(engine, request, proxy_image) as link:
+    async with links.link(request, proxy_image) as link:
         await link.sidecar.allow(link.address, mode, hosts)
         try:
             yield Network(mode=link.network, env=_proxied(f"http://{link.address}:{PORT}"), dns=(link.address,))

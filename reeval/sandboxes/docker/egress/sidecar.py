@@ -17,7 +17,7 @@ import anyio
 from reeval.errors import InfrastructureError, Phase
 from reeval.sandboxes.docker.egress import proxy
 from reeval.sandboxes.docker.engine.client import Engine
-from reeval.sandboxes.docker.engine.containers import started
+from reeval.sandboxes.docker.engine.containers import started_container
 from reeval.sandboxes.docker.engine.streams import STDOUT, Frames, Stream
 
 __all__ = ["Sidecar", "start_sidecar"]
@@ -107,7 +107,7 @@ async def start_sidecar(engine: Engine, image: str, labels: Mapping[str, str]) -
     """Start a proxy from an image that has ``python3``; raise ``InfrastructureError`` when it cannot be had."""
     async with AsyncExitStack() as stack:
         container, stream = await stack.enter_async_context(
-            started(engine, _config(image, labels), "proxy", without=_WITHOUT_PYTHON)
+            started_container(engine, _config(image, labels), "proxy", without=_WITHOUT_PYTHON)
         )
         sidecar = Sidecar(container.id, stream)
         await sidecar.ready()

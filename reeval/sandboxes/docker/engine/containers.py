@@ -15,7 +15,7 @@ from reeval.errors import InfrastructureError, Phase
 from reeval.sandboxes.docker.engine.client import Engine, EngineError, explaining
 from reeval.sandboxes.docker.engine.streams import Stream
 
-__all__ = ["LAST_WAIT", "ImageGoneError", "Made", "made", "started"]
+__all__ = ["LAST_WAIT", "ImageGoneError", "Made", "made_container", "started_container"]
 
 LAST_WAIT = 20.0
 """Seconds to wait for the end of a container: an engine that hangs must not hang the run."""
@@ -52,7 +52,9 @@ class ImageGoneError(InfrastructureError):
 
 
 @asynccontextmanager
-async def made(engine: Engine, config: Mapping[str, Any], use: str, *, keep: bool = False) -> AsyncIterator[Made]:
+async def made_container(
+    engine: Engine, config: Mapping[str, Any], use: str, *, keep: bool = False
+) -> AsyncIterator[Made]:
     """Give a container that does not run, from a config in the engine's own words, and remove it.
 
     ``use``: what it is for, in its name and in messages. Raises ``InfrastructureError``, also as ``ImageGoneError``.
@@ -74,7 +76,7 @@ async def made(engine: Engine, config: Mapping[str, Any], use: str, *, keep: boo
 
 
 @asynccontextmanager
-async def started(
+async def started_container(
     engine: Engine, config: Mapping[str, Any], use: str, *, without: str, keep: bool = False
 ) -> AsyncIterator[tuple[Made, Stream]]:
     """Give a container that runs the first program of its config, and the stream of its input and output.
@@ -82,7 +84,7 @@ async def started(
     It has few rights, and ends with the stream. ``without``: what is wrong with an image that has no such program.
     """
     whole = {**_LIFELINE, **config, "HostConfig": {**_CONFINED, **config["HostConfig"]}}
-    async with made(engine, whole, use, keep=keep) as container:
+    async with made_container(engine, whole, use, keep=keep) as container:
         with explaining(f"the {use}'s container could not be attached to"):
             params = {"stdin": 1, "stdout": 1, "stderr": 1, "stream": 1}
             stream = await engine.stream(f"/containers/{container.id}/attach", params=params)

@@ -15,7 +15,7 @@ import anyio
 
 from reeval.errors import InfrastructureError, Phase
 from reeval.sandboxes.docker.engine.client import Engine, EngineError, explaining
-from reeval.sandboxes.docker.engine.containers import made
+from reeval.sandboxes.docker.engine.containers import made_container
 from reeval.sandboxes.docker.images.archives import Archive
 from reeval.sandboxes.docker.images.base import BUILT, image_config
 from reeval.sandboxes.docker.labels import attempt_labels, project_labels
@@ -85,7 +85,7 @@ class Layers:
             "Labels": self.labels("an image"),
             "HostConfig": {"NetworkMode": "none"},
         }
-        async with made(self.engine, config, "image") as container:
+        async with made_container(self.engine, config, "image") as container:
             with explaining(f"no image can be made from {image}"):
                 yield container.id
 
