@@ -14,10 +14,11 @@ import re
 import shutil
 import time
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
+
+import msgspec
 
 from reeval.errors import ConfigError
 from reeval.record.compile import write_record
@@ -43,16 +44,14 @@ _MODELS = ("judges", _QUESTIONS)
 _DID_NOT_PASS = frozenset({Outcome.FAIL, Outcome.ERROR, Outcome.REVIEW})
 
 
-@dataclass(frozen=True, kw_only=True)
-class Keep:
+class Keep(msgspec.Struct, frozen=True, kw_only=True):
     """How much stays: ``amount`` of runs, seconds or bytes."""
 
     unit: Literal["runs", "seconds", "bytes"]
     amount: float
 
 
-@dataclass(frozen=True, kw_only=True)
-class Drop:
+class Drop(msgspec.Struct, frozen=True, kw_only=True):
     """Something that the settings no longer keep: a whole run, or files of one."""
 
     run: RunDirectory

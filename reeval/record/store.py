@@ -9,7 +9,6 @@ import fcntl
 import os
 import secrets
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from difflib import get_close_matches
 from hashlib import sha256
@@ -46,8 +45,7 @@ _DIGITS = "0123456789abcdefghijklmnopqrstuvwxyz"
 """In the order in which they sort."""
 
 
-@dataclass(frozen=True)
-class RunDirectory:
+class RunDirectory(msgspec.Struct, frozen=True):
     """One recorded run, read from its journal. Every method raises ``RecordError`` when what it needs is damaged."""
 
     path: Path
@@ -225,8 +223,7 @@ class RunDirectory:
             raise RecordError(f"{self.id}: the record is damaged: {error}") from error
 
 
-@dataclass(frozen=True)
-class RunStore:
+class RunStore(msgspec.Struct, frozen=True):
     """The records of a project: ``.reeval`` below its root."""
 
     root: Path

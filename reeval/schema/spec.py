@@ -6,6 +6,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, TypedDict, Unpack, get_args
 
+import msgspec
+
 from reeval.errors import DeclarationError, did_you_mean
 from reeval.schema.data.questions import DataQuestion
 from reeval.schema.environment import Environment
@@ -33,8 +35,7 @@ Factor = Literal["environment", "harness"]
 Mode = Literal["run", "skip", "only"]
 
 
-@dataclass(frozen=True, kw_only=True)
-class CaseSpec:
+class CaseSpec(msgspec.Struct, frozen=True, kw_only=True):
     """One case of an eval: its key in ids (never its position) and the value the body gets."""
 
     key: str
@@ -140,8 +141,7 @@ class CompareSpec:
     harness: tuple[str, ...] | None = None
 
 
-@dataclass(frozen=True, kw_only=True)
-class EvalSpec:
+class EvalSpec(msgspec.Struct, frozen=True, kw_only=True):
     """One eval as it was written, before any cascade."""
 
     name: str
@@ -168,16 +168,14 @@ class EvalSpec:
     """A data question, whose ``body`` is never called: a run has its own."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class TodoSpec:
+class TodoSpec(msgspec.Struct, frozen=True, kw_only=True):
     """An eval still to write."""
 
     name: str
     line: int
 
 
-@dataclass(frozen=True, kw_only=True)
-class GroupSpec:
+class GroupSpec(msgspec.Struct, frozen=True, kw_only=True):
     """Evals and groups that share options."""
 
     name: str
@@ -194,8 +192,7 @@ class GroupSpec:
 Declared = EvalSpec | GroupSpec | TodoSpec
 
 
-@dataclass(frozen=True, kw_only=True)
-class FileSpec:
+class FileSpec(msgspec.Struct, frozen=True, kw_only=True):
     """What one eval file declares."""
 
     path: str
