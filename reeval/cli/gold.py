@@ -34,18 +34,19 @@ def suspicions(plan: Plan, catalog: Catalog) -> list[Suspicion]:
 async def _audited(plan: Plan, catalog: Catalog) -> list[Suspicion]:
     import anyio
 
-    from reeval.run.data.database import RunDatabase
+    from reeval.run.data.database import AT_ONCE, RunDatabase
 
     asked = [planned for planned in plan.evals if planned.data]
     found: dict[str, tuple[str, ...]] = {}
+    left = iter(asked)
 
-    async def one(planned: PlannedEval) -> None:
-        async with database.grading:
+    async def one_by_one() -> None:
+        for planned in left:
             found[planned.id] = await _audit(planned, database, plan)
 
     async with RunDatabase(plan, catalog, os.environ) as database, anyio.create_task_group() as tasks:
-        for planned in asked:
-            tasks.start_soon(one, planned)
+        for _ in range(AT_ONCE):
+            tasks.start_soon(one_by_one)
     return [
         Suspicion(id=planned.id, file=planned.file, line=planned.line, warnings=warnings)
         for planned in asked

@@ -58,7 +58,7 @@ def typed_paths(project: Project, paths: Sequence[str] | None) -> tuple[str, ...
         meant = project_path(path, Path.cwd(), project.root)
         there = meant == path or (project.root / meant.partition("::")[0]).exists()
         # From a folder below the root, what is no file may be a data question's id.
-        return meant if there or path not in _ids(project, _question_files(project)) else path
+        return meant if there or path not in _ids(_questions(project, _question_files(project))) else path
 
     return tuple(map(typed, paths or ()))
 
@@ -73,14 +73,14 @@ def collect(project: Project, paths: Sequence[str] = ()) -> Collected:
 
     root = project.root
     evals, asked = find_eval_files(root, project.config.evals), _question_files(project)
-    ids = _question_ids(project, paths, (*evals, *asked), asked)
+    ids, every = _question_ids(project, paths, (*evals, *asked), asked)
     wanted = [path for path in paths if path not in ids]
     chosen = files_of(wanted, (*evals, *asked)) if wanted or not ids else ()
     problems: list[str] = []
     with redirect_stdout(sys.stderr):  # What a file prints as it is loaded is no part of any answer, such as JSON.
         files = _loaded(lambda: load_files(root, [path for path in evals if path in chosen]), problems)
     # An id is looked for in every file.
-    questions = _loaded(lambda: _questions(project, asked if ids else [p for p in asked if p in chosen]), problems)
+    questions = every if ids else _loaded(lambda: _questions(project, [p for p in asked if p in chosen]), problems)
     if files is None or questions is None:
         raise DeclarationError("\n\n".join(problems))
     return Collected(files=(*files, *questions.files), unresolved=questions.unresolved)
@@ -96,7 +96,10 @@ def make_plan(project: Project, selection: Selection) -> Plan:
         raise SelectionError("--vs-branch compares data questions, and none are selected; select some, or leave it out")
     plan = plan_of(project, Collected(files=asking), selection)
     ours = selection.branch or "the checkout"
-    note = f"branches: {ours} is compared with {selection.vs_branch}, on the data questions of {ours}"
+    note = (
+        f"branches: {ours} is compared with {selection.vs_branch}; the questions, the config and the agent's program "
+    )
+    note += f"are those of {ours} on both sides"
     return dataclasses.replace(plan, notes=(*plan.notes, note))
 
 
@@ -162,26 +165,27 @@ def _questions(project: Project, files: Sequence[str]) -> Collected:
     return Collected(files=questions.files, unresolved=questions.unresolved)
 
 
-def _ids(project: Project, files: Sequence[str]) -> set[str]:
+def _ids(questions: Collected) -> set[str]:
     from reeval.schema.spec import EvalSpec
 
-    specs = (spec for file in _questions(project, files).files for spec in file.children)
+    specs = (spec for file in questions.files for spec in file.children)
     return {spec.data.id for spec in specs if isinstance(spec, EvalSpec) and spec.data}
 
 
-def _question_ids(project: Project, paths: Sequence[str], files: Sequence[str], asked: Sequence[str]) -> set[str]:
-    """Return the ``paths`` that name a data question by its id, whose file only the files know."""
+def _question_ids(
+    project: Project, paths: Sequence[str], files: Sequence[str], asked: Sequence[str]
+) -> tuple[set[str], Collected]:
+    """Return the ``paths`` that name a data question by its id, and all questions where a path may be one."""
     from reeval.plan.nearest import nearest
     from reeval.plan.select import holds
 
     unknown = {path for path in paths if not any(holds(path.partition("::")[0], file) for file in files)}
-    if not unknown or not asked:
-        return set()
-    ids = _ids(project, asked)
+    every = _questions(project, asked if unknown else ())
+    ids = _ids(every)
     for path in sorted(unknown - ids):
         if path.partition("/")[0] in {id.partition("/")[0] for id in ids} and (meant := nearest(path, ids)):
             raise SelectionError(f"there is no data question {path!r}; did you mean {meant!r}?")
-    return unknown & ids
+    return unknown & ids, every
 
 
 def _failed_evals(project: Project) -> tuple[str, ...]:

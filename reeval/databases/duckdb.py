@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Generator, Sequence
 from functools import partial
+from itertools import takewhile
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,7 @@ import duckdb
 from reeval.backends import DatabaseKind, QueryError
 from reeval.databases.files import tables_of
 from reeval.databases.schemas import create_tables
-from reeval.databases.statements import EMPTY, refuse_several, split
+from reeval.databases.statements import WRITES, check_text, one_query, refusal, split
 from reeval.databases.worker.engine import Found
 from reeval.databases.worker.gather import SMALL
 from reeval.databases.worker.pool import open_pool
@@ -35,6 +36,8 @@ _BATCH = 20_000
 """Rows of a batch of Arrow's."""
 _SETTINGS = (("set", "schema"), ("set", "search_path"))
 _ALLOWED = "USE, and SET of schema or search_path,"
+_QUERIES = frozenset({"select", "with", "from", "values", "table", "pivot", "unpivot", "describe", "summarize", "show"})
+"""How what is explained begins: before it stand the options of ``EXPLAIN``."""
 _COLUMNS = """
     SELECT schema_name, table_name, column_name, data_type FROM duckdb_columns()
     WHERE NOT internal AND database_name = current_database() ORDER BY schema_name, table_name, column_index
@@ -134,26 +137,28 @@ def _rows(result: duckdb.DuckDBPyConnection) -> Generator[Sequence[tuple[Any, ..
 
 def _checked(sql: str) -> list[str]:
     """Return the statements to run; raise ``QueryError`` unless they are one query after harmless settings."""
-    if "\0" in sql:
-        raise QueryError("the query holds a NUL character, which no SQL has")
-    statements = duckdb.extract_statements(sql)
-    if not statements:
-        raise QueryError(EMPTY)
-    *before, last = statements
+    check_text(sql)
     kinds = duckdb.StatementType
-    refuse_several([one.type == kinds.SET and _is_harmless(one.query) for one in before], _ALLOWED)
-    if last.type == kinds.SET:
-        raise QueryError("the text only sets something and asks nothing")
-    if last.type not in {kinds.SELECT, kinds.EXPLAIN}:
-        raise QueryError(f"{last.type.name} is refused: the database is only read")
-    if last.type == kinds.EXPLAIN and "analyze" in last.query.lower():
-        raise QueryError("EXPLAIN ANALYZE is refused: the database is only read")
-    return [one.query for one in statements]
+    before, last = one_query(
+        duckdb.extract_statements(sql), lambda one: one.type == kinds.SET and _is_harmless(one.query), _ALLOWED
+    )
+    words = _words(last.query)
+    # A PIVOT that looks for its values is several statements to the engine: it makes a type of them first.
+    reads = {kinds.SELECT, kinds.EXPLAIN} if WRITES.intersection(words) else {kinds.SELECT, kinds.EXPLAIN, kinds.MULTI}
+    if last.type not in reads:
+        raise refusal(words[0].upper() if words[0] in WRITES else last.type.name)  # INSTALL is a LOAD to the engine
+    if last.type == kinds.EXPLAIN and "analyze" in takewhile(lambda word: word not in _QUERIES, words):
+        raise refusal("EXPLAIN ANALYZE")
+    return [one.query for one in (*before, last)]
 
 
 def _is_harmless(sql: str) -> bool:
-    words = tuple(word for word in split(sql, "postgres")[0].words if word != "session")
+    words = tuple(word for word in _words(sql) if word != "session")
     return words[:1] == ("use",) or words[:2] in _SETTINGS
+
+
+def _words(sql: str) -> tuple[str, ...]:
+    return split(sql, "postgres")[0].words
 
 
 def _quoted(text: str) -> str:

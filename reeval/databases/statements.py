@@ -3,22 +3,22 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, TypeVar
 
 from reeval.backends import QueryError
 
-__all__ = ["EMPTY", "Query", "Statement", "read_query", "refuse_several", "split"]
+__all__ = ["WRITES", "Query", "Statement", "check_text", "one_query", "read_query", "refusal", "split"]
 
 Dialect = Literal["postgres", "sqlite"]
+StatementT = TypeVar("StatementT")
 
-EMPTY = "there is no query: the text holds nothing to run"
 _LONGEST = 1_000_000
 _QUERIES = frozenset({"select", "with", "values", "table", "explain", "show", "("})
 """First words of what only reads. ``SHOW`` names a setting, or in a semantic layer its tables."""
 # fmt: off
-_WRITES = frozenset((
+WRITES = frozenset((
     "alter", "analyze", "attach", "begin", "call", "checkpoint", "cluster", "comment", "commit", "copy",
     "create", "deallocate", "delete", "detach", "discard", "do", "drop", "end", "execute", "export",
     "force", "grant", "import", "insert", "install", "load", "lock", "merge", "pragma", "prepare",
@@ -84,33 +84,48 @@ def split(sql: str, dialect: Dialect) -> list[Statement]:
 
 def read_query(sql: str, dialect: Dialect) -> Query:
     """Return the one query of the text with the harmless settings before it; raise ``QueryError`` for all else."""
-    if len(sql) > _LONGEST:
-        raise QueryError(f"the query is {len(sql):,} characters long; at most {_LONGEST:,} are run")
-    if "\0" in sql:
-        raise QueryError("the query holds a NUL character, which no SQL has")
-    statements = split(sql, dialect)
-    if not statements:
-        raise QueryError(EMPTY)
-    *before, last = statements
+    check_text(sql)
     # SQLite has no settings: a query is not run without one that its text asks for.
-    sets = dialect == "postgres"
-    refuse_several([sets and _is_setting(one) for one in before], "SET of search_path or time zone" if sets else None)
+    allowed = "SET of search_path or time zone" if dialect == "postgres" else None
+    before, last = one_query(split(sql, dialect), _is_setting, allowed)
     first = last.words[0] if last.words else ""
-    if _is_setting(last):
-        raise QueryError("the text only sets something and asks nothing")
     queries = _QUERIES | {"pragma"} if dialect == "sqlite" else _QUERIES
-    if first in _WRITES - queries:
-        raise QueryError(f"{first.upper()} is refused: the database is only read")
+    if first in WRITES - queries:
+        raise refusal(first.upper())
     if first not in queries:
         raise QueryError(f"the text is no query: it begins with {_beginning(last.text)}")
     return Query(settings=tuple(one.text for one in before), statement=last)
 
 
-def refuse_several(harmless: Sequence[bool], allowed: str | None) -> None:
-    """Raise ``QueryError`` unless all statements before the query are harmless; ``allowed`` says which are."""
-    if not all(harmless):
+def check_text(sql: str) -> None:
+    """Raise ``QueryError`` for a text that no engine is given."""
+    if len(sql) > _LONGEST:
+        raise QueryError(f"the query is {len(sql):,} characters long; at most {_LONGEST:,} are run")
+    if "\0" in sql:
+        raise QueryError("the query holds a NUL character, which no SQL has")
+
+
+def one_query(
+    statements: Sequence[StatementT], is_harmless: Callable[[StatementT], bool], allowed: str | None
+) -> tuple[Sequence[StatementT], StatementT]:
+    """Return what may stand before a query, and it; raise ``QueryError`` for more or fewer.
+
+    ``allowed`` says in words which settings are harmless; None: none is.
+    """
+    if not statements:
+        raise QueryError("there is no query: the text holds nothing to run")
+    *before, last = statements
+    if not all(allowed and is_harmless(one) for one in before):
         rule = f"only {allowed} may stand before one" if allowed else "only one is run"
-        raise QueryError(f"the text holds {len(harmless) + 1} statements; {rule}")
+        raise QueryError(f"the text holds {len(statements)} statements; {rule}")
+    if is_harmless(last):
+        raise QueryError("the text only sets something and asks nothing")
+    return before, last
+
+
+def refusal(what: str) -> QueryError:
+    """Return why ``what`` is not run."""
+    return QueryError(f"{what} is refused: the database is only read")
 
 
 def _tokens(sql: str, dialect: Dialect) -> Iterator[tuple[str, int, int]]:

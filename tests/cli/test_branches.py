@@ -108,7 +108,11 @@ def test_two_branches_are_the_sides_of_a_compare(here: Path) -> None:
     compare = plan["evals"][0]["compare"]
     assert (compare["control"], compare["variants"]) == ("main", ["feat-x"])
     assert [plan["environments"][side]["env"]["REEVAL_BRANCH"] for side in ("main", "feat-x")] == ["main", "feat/x"]
-    assert plan["notes"] == ["branches: feat/x is compared with main, on the data questions of feat/x"]
+    (note,) = plan["notes"]
+    assert note == (
+        "branches: feat/x is compared with main; the questions, the config and the agent's program are those of feat/x "
+        "on both sides"
+    )
     assert left(here) == []
 
 

@@ -148,21 +148,27 @@ REFUSED = {
     "CREATE TEMP TABLE t AS SELECT 1": "CREATE is refused",
     "SELECT 1; DROP TABLE orders": "the text holds 2 statements",
     "ATTACH '/tmp/other.duckdb'": "ATTACH is refused",
-    "INSTALL httpfs": "LOAD is refused",
+    "INSTALL httpfs": "INSTALL is refused",
     "LOAD httpfs": "LOAD is refused",
     "COPY orders TO '/tmp/orders.csv'": "COPY is refused",
     "COPY (SELECT 1) TO '/tmp/orders.csv'": "COPY is refused",
     "EXPORT DATABASE '/tmp/exported'": "EXPORT is refused",
     "SET memory_limit = '1TB'; SELECT 1": "the text holds 2 statements; only USE, and SET of schema or search_path",
     "SET TimeZone = 'UTC'; SELECT 1": "the text holds 2 statements; only USE, and SET of schema",
-    "SET memory_limit = '1TB'": "the text only sets something and asks nothing",
-    "PRAGMA memory_limit = '1TB'": "the text only sets something and asks nothing",
+    "SET memory_limit = '1TB'": "SET is refused",
+    "PRAGMA memory_limit = '1TB'": "PRAGMA is refused",
+    "USE shop": "the text only sets something and asks nothing",
     "CALL enable_logging()": "CALL is refused",
-    "BEGIN": "TRANSACTION is refused",
-    "COMMIT": "TRANSACTION is refused",
+    "BEGIN": "BEGIN is refused",
+    "COMMIT": "COMMIT is refused",
+    "WITH one AS (SELECT 1) INSERT INTO orders SELECT 1, 'a'": "INSERT is refused",
     "PREPARE p AS SELECT 1": "PREPARE is refused",
     "VACUUM": "VACUUM is refused",
+    "CREATE TABLE t AS PIVOT orders ON id USING count(*)": "CREATE is refused",
+    "WITH p AS (PIVOT orders ON id USING count(*)) INSERT INTO orders FROM p": " is refused: the database is only read",
     "EXPLAIN ANALYZE SELECT 1": "EXPLAIN ANALYZE is refused",
+    "explain /* so */ (FORMAT json, analyze) FROM orders": "EXPLAIN ANALYZE is refused",
+    "SELECT " + "1," * 600_000 + "1": "the query is 1,200,008 characters long; at most 1,000,000 are run",
     "SELECT * FROM read_text('/etc/passwd')": "file system operations are disabled",
     "SELECT * FROM read_csv('/etc/passwd')": "file system operations are disabled",
     "SELECT * FROM glob('/etc/*')": "file system operations are disabled",
@@ -185,6 +191,22 @@ REFUSED = {
 @pytest.mark.parametrize("sql", REFUSED, ids=lambda sql: sql[:40] or "empty")
 async def test_what_is_no_query_of_this_database_says_why(database: Database, sql: str) -> None:
     assert REFUSED[sql] in await refusal(database, sql)
+
+
+@pytest.mark.parametrize("sql", ["EXPLAIN SELECT 'analyze'", 'EXPLAIN SELECT id AS "analyze" FROM orders'])
+async def test_a_plan_is_shown_of_a_query_with_any_word(database: Database, sql: str) -> None:
+    async with database.snapshot() as snapshot:
+        assert (await snapshot.query(sql)).row_count
+
+
+@pytest.mark.parametrize("sql", ["PIVOT {}", "WITH found AS (PIVOT {}) FROM found", "SELECT * FROM (PIVOT {})"])
+async def test_a_pivot_that_looks_for_its_values_is_a_query(database: Database, sql: str) -> None:
+    async with database.snapshot() as snapshot:
+        for _ in range(2):
+            found = await snapshot.query(
+                sql.format("(SELECT i % 2 AS even, i FROM range(4) AS t(i)) ON even USING sum(i)")
+            )
+            assert found.rows == [(2, 4)]
 
 
 async def test_a_schema_may_be_chosen_for_one_query(database: Database) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from msgspec.structs import replace
 
 from reeval.errors import Phase
 from reeval.report.screen.failures import Page, check_lines, explains, failure_lines, failure_sections, headline
@@ -185,6 +186,13 @@ def test_attempts_of_one_eval_that_failed_alike_are_told_once() -> None:
         "    terse/-/fake#1  error",
         said,
     ]
+
+
+def test_a_narrow_screen_keeps_the_whole_name_of_what_failed() -> None:
+    record = attempt(Outcome.FAIL, eval="auto/orders", checks=[check(holds=False)])
+    planned = replace(evaluated("orders by region", file="agents/eval_questions/revenue.yml"), id="auto/orders")
+    failures, _ = failure_sections([planned], [record], Page(cells=30))
+    assert failures[2:4] == ["  agents/eval_questions/revenu", "  e.yml › orders by region"]
 
 
 def test_a_run_without_failures_has_no_sections() -> None:

@@ -159,6 +159,7 @@ import logging, sys
     print("to stderr", file=sys.stderr)
     logging.getLogger("mine").info("logged %d", c.run)
     logging.debug("too much")
+    logging.getLogger("httpx2").info("a request of the agent's")
     c.check(1, equals(1))
 """)
     logs = {record.run: record.log for record in stage.recorder.records}

@@ -10,7 +10,7 @@ from reeval.report.text import one_line
 from reeval.schema.plan import NO_ENVIRONMENT
 from reeval.schema.record import AccuracyRecord, AttemptEntry, Outcome
 
-__all__ = ["accuracy_texts", "analysis_of", "cell_name", "gate_text", "short_accuracy", "tags_text"]
+__all__ = ["accuracy_texts", "cell_name", "first_wrong", "gate_text", "short_accuracy", "tags_text"]
 
 _SHOWN_CELLS = 3
 _TAG = 60
@@ -66,12 +66,9 @@ def tags_text(entries: Iterable[AttemptEntry]) -> str:
     return ", ".join(tag if amount == 1 else f"{tag} × {amount}" for tag, amount in counts.items())
 
 
-def analysis_of(entries: Iterable[AttemptEntry]) -> str:
-    """Return in plain English what was wrong with the first answer that did not pass, not escaped; or nothing.
-
-    What broke an attempt is told among the errors of the run.
-    """
-    return next((entry.analysis for entry in entries if entry.analysis and entry.outcome is not Outcome.ERROR), "")
+def first_wrong(entries: Iterable[AttemptEntry]) -> AttemptEntry | None:
+    """Return the first attempt whose answer was wrong: what broke one is told among the errors of the run."""
+    return next((entry for entry in entries if entry.analysis and entry.outcome is not Outcome.ERROR), None)
 
 
 def _tags(entries: Iterable[AttemptEntry]) -> Iterator[str]:

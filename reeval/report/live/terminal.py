@@ -106,11 +106,13 @@ class LiveReporter:
         self._progress.finish(attempt, record)
         page = self._sized()
         lines: list[str] = []
-        if self._verbosity == "verbose" or is_failing(record):
+        done = self._folds.add(attempt, record)
+        told = done is not None and done.asks is not None and len(done.attempts) == 1  # the result says all of the line
+        if self._verbosity == "verbose" or (is_failing(record) and not told):
             lines.append(attempt_line(attempt, record, self._progress, page))
         if self._verbosity == "verbose":
             lines += attempt_details(record, page)
-        if (done := self._folds.add(attempt, record)) is not None:
+        if done is not None:
             result = block(done, ink=page.ink, cells=page.cells, with_file=self._names[done.path] > 1)
             lines += [*result, ""] if len(result) > 1 else result
         if lines:

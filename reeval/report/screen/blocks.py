@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from typing import Literal
 
 from reeval.report.answers import question_lines
-from reeval.report.data.accuracy import analysis_of, tags_text
+from reeval.report.data.accuracy import first_wrong, tags_text
+from reeval.report.screen.evidence import cell_of
 from reeval.report.screen.ink import PLAIN, Ink
 from reeval.report.screen.numbers import count, dollars, number, seconds
 from reeval.report.screen.table import table
@@ -25,6 +26,8 @@ STATUS_WIDTH = 4
 _WHY_LINES = 20
 """More than an analysis has on any screen: what a block says whole is not said again below it."""
 _INDENT = "  "
+_TAGGED = {"fail", "review", "error"}
+"""Columns that say less than the reasons of a data question."""
 _BESIDE_LIFTS = {"fail", "review", "error", "skipped", "not run"}
 """Columns of a compare beside its lifts; its measures are compared, and every gate but the control's is to hold."""
 
@@ -157,7 +160,8 @@ def block(
         lines += pass_lines(record, ink, cells, _INDENT)
     if record.cases and record.attempts:
         lines += _cases_table(record, ink, cells, SHOWN_CASES if not all_cases else len(record.cases))
-    if record.asks is not None and (why := analysis_of(record.attempts)):
+    if record.asks is not None and (wrong := first_wrong(record.attempts)):
+        why = wrong.analysis if len(record.attempts) == 1 else f"{wrong.attempt}: {wrong.analysis}"
         lines += [_INDENT + ink("dim", line) for line in bounded(why, lines=_WHY_LINES, cells=_room(cells))]
     lines += question_lines(record, ink=ink, cells=cells, indent=_INDENT, every=all_cases)
     lines += [_INDENT + ink("dim", one_line(note, _room(cells))) for note in record.notes]
@@ -194,7 +198,7 @@ def _facts(record: EvalRecord) -> str:
         return ""
     cell = record.cells[0]
     tags = tags_text(record.attempts) if record.asks is not None else ""
-    told = {"fail", "review", "error"} if tags else set()  # they say it
+    told = _TAGGED if tags else set()
     said = [
         text if column.head in {"time", "cost", "gate"} else f"{text} {column.head}"
         for column in _said(record)
@@ -206,6 +210,9 @@ def _facts(record: EvalRecord) -> str:
 
 def _cells_table(record: EvalRecord, ink: Ink, cells: int | None) -> list[str]:
     factors, said = _varied(record.cells), _said(record)
+    if record.asks is not None:
+        why = _Column("why", lambda cell: tags_text(one for one in record.attempts if cell_of(one) == cell.key))
+        said = [*([why] if tags_text(record.attempts) else []), *(one for one in said if one.head not in _TAGGED)]
     main = "score" if record.kind == "scored" else "pass"
     head = [column.head for column in factors] + [main] + [column.head for column in said]
     rows = [

@@ -24,6 +24,7 @@ __all__ = [
     "SHOWN_FAILURES",
     "RunReader",
     "attempt_key",
+    "cell_of",
     "checks_of",
     "data_of",
     "diff_of",
@@ -102,7 +103,7 @@ def failing_of(planned: EvalRecord) -> Iterator[AttemptEntry]:
     """
     silent = _silent_cells(planned)
     for entry in filter(is_failing, planned.attempts):
-        if entry.outcome is Outcome.ERROR or _cell_of(entry) not in silent:
+        if entry.outcome is Outcome.ERROR or cell_of(entry) not in silent:
             yield entry
 
 
@@ -110,7 +111,7 @@ def silent_of(planned: EvalRecord) -> Iterator[AttemptEntry]:
     """Yield the attempts that did not pass and decide nothing."""
     silent = _silent_cells(planned)
     for entry in filter(is_failing, planned.attempts):
-        if entry.outcome is not Outcome.ERROR and _cell_of(entry) in silent:
+        if entry.outcome is not Outcome.ERROR and cell_of(entry) in silent:
             yield entry
 
 
@@ -124,7 +125,7 @@ def _silent_cells(planned: EvalRecord) -> set[str]:
     }
 
 
-def _cell_of(entry: AttemptEntry) -> str:
+def cell_of(entry: AttemptEntry) -> str:
     """``terse/plain/fake[case]#1`` → ``terse/plain/fake``; words of an id hold neither sign."""
     return entry.attempt.partition("#")[0].partition("[")[0]
 

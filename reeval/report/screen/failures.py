@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 from reeval.errors import Phase
-from reeval.report.data.accuracy import analysis_of
+from reeval.report.data.accuracy import first_wrong
 from reeval.report.screen.evidence import RunReader, attempt_key, checks_of, data_of, failing_of, log_of, turns_of
 from reeval.report.screen.ink import PLAIN, Ink
 from reeval.report.screen.numbers import number, seconds
@@ -35,6 +35,7 @@ TURN_LINES = 5
 SHOWN_TURNS = 3
 """Failed turns of one attempt that are shown; the rest is counted."""
 DETAIL_LINES = 15
+TITLE_LINES = 4
 SHOWN_ALIKE = 3
 """Lines of names of attempts that failed in the same way."""
 _SAID = frozenset({Phase.AGENT, Phase.TRUTH})
@@ -268,13 +269,13 @@ def _section(
     if not total and not shown:
         return []
     titles = {planned.id: planned.title for planned in evals}
-    told = {planned.id: analysis_of(planned.attempts) for planned in evals}
+    told = {planned.id: wrong.analysis for planned in evals if (wrong := first_wrong(planned.attempts))}
     lines = [page.ink("bold", name)]
     title = None
     for group in alike((record, failure_lines(record, page, 4, told.get(record.eval, ""))) for record in shown):
         if group.first.eval != title:
             title = group.first.eval
-            lines += ["", page.line(titles.get(title, title), 2)]
+            lines += ["", *page.lines(titles.get(title, title), TITLE_LINES, 2)]
         lines += group.lines
         if group.others:
             lines += page.lines(f"{group.more}: {', '.join(group.others)}", SHOWN_ALIKE, 6, style="dim")

@@ -23,6 +23,10 @@ current_tasks: ContextVar[Tasks | None] = ContextVar("current_tasks", default=No
 """The unfinished tasks of the body that runs here, so that one it leaves behind is found."""
 
 
+_REQUESTS = "httpx2"
+"""Logs a line for every request: of agents and judges too, which no body logged."""
+
+
 class _Stage:
     """Installed while at least one attempt of this process runs."""
 
@@ -30,7 +34,7 @@ class _Stage:
         self.users = 0
         self._streams: tuple[TextIO, TextIO] | None = None
         self._handler = LogHandler()
-        self._level = logging.NOTSET
+        self._level = self._requests_level = logging.NOTSET
         self._factory: Any = None
 
     def set_up(self) -> None:
@@ -42,6 +46,10 @@ class _Stage:
         root.addHandler(self._handler)
         if root.level == logging.WARNING:  # Python's default: nobody has chosen a level.
             root.setLevel(logging.INFO)
+        requests = logging.getLogger(_REQUESTS)
+        self._requests_level = requests.level
+        if requests.level == logging.NOTSET:
+            requests.setLevel(logging.WARNING)
         loop = asyncio.get_running_loop()
         self._factory = loop.get_task_factory()
         loop.set_task_factory(cast("Any", _make_task))  # The type demands names that the interpreter passes by place.
@@ -51,6 +59,7 @@ class _Stage:
         root = logging.getLogger()
         root.removeHandler(self._handler)
         root.setLevel(self._level)
+        logging.getLogger(_REQUESTS).setLevel(self._requests_level)
         if self._streams:
             sys.stdout, sys.stderr = self._streams
 

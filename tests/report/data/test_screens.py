@@ -147,6 +147,24 @@ def test_reasons_of_several_runs_are_counted_once() -> None:
     assert block(planned)[0] == "fail orders  1 of 4 · Value mismatch × 2, No query, Agent error"
 
 
+def test_a_block_says_why_of_each_agent_and_whose_answer_it_explains() -> None:
+    entries = [
+        entry("old/-/fake#1", Outcome.PASS),
+        entry("old/-/fake#2", Outcome.ERROR, reason="Agent error", analysis="The agent's turn failed."),
+        entry("new/-/fake#1", Outcome.FAIL, reason="Value mismatch", analysis="They differ."),
+        entry("new/-/fake#2", Outcome.FAIL, reason="Value mismatch", analysis="They differ."),
+    ]
+    reports = gate(rule="none", holds=None)
+    cells = cell("old/-/fake", passed=1, error=1, gate=reports), cell("new/-/fake", failed=2, gate=reports)
+    assert block(evaluated("orders", *cells, asks="How many?", attempts=entries, runs=2)) == [
+        "fail orders",
+        "  harness  pass    why",
+        "  old      1 of 1  Agent error",
+        "  new      0 of 2  Value mismatch × 2",
+        "  new/-/fake#1: They differ.",
+    ]
+
+
 def test_an_answer_that_is_wrong_in_another_way_than_the_first_says_how() -> None:
     closed = gate(rule="accuracy", minimum=0.8, holds=None)
     first = question("orders", Outcome.FAIL, "Row count mismatch", ANALYSIS, gate=closed)

@@ -21,6 +21,7 @@ SCRIPT = """
 import sys, time
 from tests.report.records import *
 from reeval.cli.output import make_reporter
+from reeval.schema.data.questions import DataQuestion
 from reeval.schema.plan import planned_attempts
 from reeval.secrets import Masker
 reporter = make_reporter(masker=Masker(["hunter22"]), reader=Reader(), verbosity=sys.argv[1])
@@ -41,13 +42,13 @@ reporter.close()
 """
 
 
-def drawn(verbosity: str = "normal", columns: int = 80, **env: str) -> str:
+def drawn(verbosity: str = "normal", columns: int = 80, script: str = SCRIPT, **env: str) -> str:
     """Return everything that the program wrote to its terminal."""
     main, side = pty.openpty()
     fcntl.ioctl(side, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
     kept = {name: value for name, value in os.environ.items() if name not in {"NO_COLOR", "FORCE_COLOR", "COLUMNS"}}
     child = subprocess.Popen(
-        [sys.executable, "-c", SCRIPT, verbosity],
+        [sys.executable, "-c", script, verbosity],
         stdin=side, stdout=side, stderr=side, cwd=ROOT, env={**kept, "TERM": "xterm-256color", **env},
     )  # fmt: skip
     os.close(side)
@@ -87,6 +88,14 @@ def test_a_result_that_scrolled_by_is_not_repeated_and_the_rest_is() -> None:
     text = words(drawn())
     assert len(re.findall(r"^fail adds 名前", text, re.MULTILINE)) == 1
     assert len(re.findall(r"^todo later", text, re.MULTILINE)) == 1
+
+
+def test_the_only_answer_to_a_data_question_is_told_by_its_result_alone() -> None:
+    asks = 'planned("adds 名前", data=DataQuestion(name="adds", question="How many?"))'
+    text = words(drawn(script=SCRIPT.replace('planned("adds 名前")', asks)))
+    assert "[2/3] fail" in words(drawn())
+    assert "[2/3] fail" not in text
+    assert len(re.findall(r"^fail adds 名前", text, re.MULTILINE)) == 1
 
 
 def test_hostile_text_and_secrets_do_not_reach_the_terminal() -> None:

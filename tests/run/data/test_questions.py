@@ -1,11 +1,13 @@
 from __future__ import annotations
 
+import asyncio
 import time
 
 import anyio
 import pytest
 
 from reeval.backends import QueryError
+from reeval.cli.gold import suspicions
 from reeval.errors import InfrastructureError, Phase
 from reeval.protocols import Room
 from reeval.run.data.database import AT_ONCE
@@ -309,3 +311,18 @@ def test_one_attempt_of_a_plan_read_back_opens_a_database_of_its_own(data: DataS
 
     assert anyio.run(execute) is Outcome.PASS
     assert (data.database.opened, data.database.closed) == (1, 1)
+
+
+def test_many_ground_truths_are_audited_a_few_at_a_time(data: DataStage) -> None:
+    most = 0
+
+    async def looks() -> ResultTable:
+        nonlocal most
+        most = max(most, len(asyncio.all_tasks()))
+        return GOLD
+
+    data.database.results[TRUTH] = looks
+    data.questions = [question(f"q{number}") for number in range(300)]
+    assert suspicions(data.plan(), data.tools().catalog) == []
+    assert data.database.asked.count([TRUTH, TRUTH]) == 300
+    assert most <= 2 * AT_ONCE + 5
