@@ -8,11 +8,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol
 
-from reeval.prices import Pricing
 from reeval.schema.data.questions import PlannedDatabase
 from reeval.schema.data.results import ResultTable
 from reeval.schema.plan import PlannedModel
-from reeval.usage import Usage
+from reeval.usage import Pricing, Usage
 
 __all__ = [
     "Database",

@@ -2,36 +2,27 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import ipaddress
 from functools import lru_cache
 from typing import Any
+from urllib.parse import urlsplit
 
-from reeval.usage import Usage
+from reeval.usage import Pricing, Usage
 
-__all__ = ["Pricing", "price"]
+__all__ = ["cost_of", "is_known", "price"]
 
 
-@dataclass(frozen=True, kw_only=True)
-class Pricing:
-    """How it will be known what an agent or a model cost. With neither of both it will not."""
+def is_known(pricing: Pricing) -> bool:
+    """Say whether a cost will be there, as far as that can be told before anything is used."""
+    return pricing.given or cost_of(pricing, Usage(input=1, output=1)) is not None
 
-    given: bool = False
-    """It says so itself."""
-    price_list: str | None = None
-    """By its tokens: ``provider`` of ``price``."""
-    model: str | None = None
-    """The model that is asked for; None: the agent's own choice."""
 
-    @property
-    def is_known(self) -> bool:
-        """Whether a cost will be there, as far as that can be told before it is used."""
-        return self.given or self.cost(Usage(input=1, output=1)) is not None
-
-    def cost(self, usage: Usage, served: str | None = None) -> float | None:
-        """Return what tokens cost: those of the model that served them, else of the one that was asked for."""
-        models = (served, self.model) if self.price_list else ()
-        costs = (price(self.price_list or "", model, usage) for model in models if model)
-        return next((cost for cost in costs if cost is not None), None)
+def cost_of(pricing: Pricing, usage: Usage, served: str | None = None) -> float | None:
+    """Return what tokens cost: those of the model that served them, else of the one that was asked for."""
+    for model in (served, pricing.model):
+        if model and pricing.price_list and (cost := price(pricing.price_list, model, usage)) is not None:
+            return cost
+    return None
 
 
 def price(provider: str, model: str, usage: Usage) -> float | None:
@@ -50,9 +41,6 @@ def _is_private(provider: str) -> bool:
     """Say whether this is a server that no price list has: one without a domain, told apart without loading it."""
     if "://" not in provider:
         return False
-    import ipaddress
-    from urllib.parse import urlsplit
-
     try:
         host = urlsplit(provider).hostname or ""
         return "." not in host or bool(ipaddress.ip_address(host))

@@ -10,13 +10,13 @@ from typing import Any, Literal, Protocol
 
 from reeval.authoring import Command
 from reeval.backends import DatabaseKind, ModelKind, ModelReply, ModelRequest
-from reeval.prices import Pricing
 from reeval.schema.environment import Egress, Layout, McpServer, PreparedTree, SetupStep
 from reeval.schema.plan import Plan, PlannedAttempt, PlannedEval, PlannedHarness, PlannedSandbox
 from reeval.schema.record import AttemptRecord, FileRef, RunRecord, RunStart
 from reeval.schema.recorded.answers import AnswerRecord, PairRecord
 from reeval.schema.recorded.network import RefusedRecord
 from reeval.schema.transcript import Changes, Channel, CommandResult, Turn
+from reeval.usage import Pricing
 
 __all__ = [
     "Catalog",

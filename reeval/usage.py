@@ -1,4 +1,4 @@
-"""How do tokens and cost add up, when some of them are unknown?"""
+"""How do tokens and cost add up, when some of them are unknown, and how will a cost be known?"""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import TypeVar
 
 import msgspec
 
-__all__ = ["Usage"]
+__all__ = ["Pricing", "Usage"]
 
 _Number = TypeVar("_Number", int, float)
 
@@ -43,6 +43,17 @@ class Usage(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
         if self.input is None or self.output is None:
             return None
         return self.input + self.output + (self.cache_read or 0) + (self.cache_write or 0)
+
+
+class Pricing(msgspec.Struct, frozen=True, kw_only=True):
+    """How it will be known what an agent or a model cost. With neither of both it will not."""
+
+    given: bool = False
+    """It says so itself."""
+    price_list: str | None = None
+    """By its tokens, whose price ``reeval.prices`` finds there: a provider's name or URL."""
+    model: str | None = None
+    """The model that is asked for; None: the agent's own choice."""
 
 
 def _sum(left: _Number | None, right: _Number | None) -> _Number | None:

@@ -1,44 +1,24 @@
-"""``--budget``: how much may a run spend, and is it known beforehand what its agents and models cost?"""
+"""``--budget``: will it be known what the agents and models of a plan cost?"""
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from reeval.errors import PlanError, UsageError
+from reeval.errors import PlanError
 
 if TYPE_CHECKING:
     from reeval.cli.project import Project
-    from reeval.prices import Pricing
     from reeval.schema.plan import Plan
+    from reeval.usage import Pricing
 
-__all__ = ["Money", "refuse_unpriced"]
+__all__ = ["refuse_unpriced"]
 
 _ALLOW = "--allow-unknown-cost counts only what is known"
 
 
-@dataclass(frozen=True, kw_only=True)
-class Money:
-    """What was asked for on the command line."""
-
-    budget: float | None = None
-    """US dollars; None: no limit."""
-    allow_unknown: bool = False
-
-    def __post_init__(self) -> None:
-        """Refuse what is no budget."""
-        if self.budget is not None and not 0 < self.budget < math.inf:
-            raise UsageError(f"--budget takes US dollars above 0, such as --budget 2.50, not {self.budget:g}")
-        if self.allow_unknown and self.budget is None:
-            raise UsageError("--allow-unknown-cost goes with --budget USD; add it, or leave this out")
-
-
-def refuse_unpriced(project: Project, plan: Plan, money: Money, environ: Mapping[str, str]) -> None:
-    """Raise ``PlanError`` when a budget could not be kept, since it will not be known what something cost."""
-    if money.budget is None or money.allow_unknown:
-        return
+def refuse_unpriced(project: Project, plan: Plan, environ: Mapping[str, str]) -> None:
+    """Raise ``PlanError`` when no budget could be kept, since it will not be known what something cost."""
     problems = [*_agents(project, plan, environ), *_models(project, plan)]
     if problems:
         raise PlanError("\n".join(problems))
@@ -46,6 +26,7 @@ def refuse_unpriced(project: Project, plan: Plan, money: Money, environ: Mapping
 
 def _agents(project: Project, plan: Plan, environ: Mapping[str, str]) -> Iterator[str]:
     from reeval.cli.logins import agents_of
+    from reeval.prices import is_known
 
     told: set[str] = set()
     for place, harness, env in agents_of(plan, environ):
@@ -53,7 +34,7 @@ def _agents(project: Project, plan: Plan, environ: Mapping[str, str]) -> Iterato
         if harness.id in told or kind.models(harness):  # what it asks are models of the plan
             continue
         pricing = kind.pricing(harness, env)
-        if not pricing.is_known:
+        if not is_known(pricing):
             told.add(harness.id)
             yield f"{_table(project, harness.id) or place}: harness {harness.id!r}: {_why(pricing)}; {_ALLOW}"
 
@@ -62,11 +43,12 @@ def _models(project: Project, plan: Plan) -> Iterator[str]:
     if not plan.models:
         return
     from reeval.plan.secrets import model_namers
+    from reeval.prices import is_known
 
     namers = model_namers(plan)
     for name, planned in plan.models.items():
         pricing = project.catalog.models[planned.kind].pricing(planned)
-        if not pricing.is_known:
+        if not is_known(pricing):
             yield f"{namers[name]}: model {name!r}: {_why(pricing)}; {_ALLOW}"
 
 

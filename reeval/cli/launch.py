@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import math
 import os
 import sys
 import time
@@ -12,7 +13,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from reeval.cli.branches import on_branches
-from reeval.cli.budget import Money, refuse_unpriced
 from reeval.cli.header import run_start
 from reeval.cli.output import make_reporter, print_lines, print_note, terminal_width
 from reeval.cli.project import Project
@@ -34,7 +34,23 @@ if TYPE_CHECKING:
     from reeval.schema.plan import Plan, Selection
     from reeval.schema.record import RunEnd, RunRecord
 
-__all__ = ["Request", "Retry", "carry_out", "dry_run_of", "launch", "refuse_selection", "resume_run"]
+__all__ = ["Money", "Request", "Retry", "carry_out", "dry_run_of", "launch", "refuse_selection", "resume_run"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Money:
+    """What a run may spend."""
+
+    budget: float | None = None
+    """US dollars; None: no limit."""
+    allow_unknown: bool = False
+
+    def __post_init__(self) -> None:
+        """Refuse what is no budget."""
+        if self.budget is not None and not 0 < self.budget < math.inf:
+            raise UsageError(f"--budget takes US dollars above 0, such as --budget 2.50, not {self.budget:g}")
+        if self.allow_unknown and self.budget is None:
+            raise UsageError("--allow-unknown-cost goes with --budget USD; add it, or leave this out")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -170,7 +186,10 @@ def resume_run(project: Project, request: Request, ref: str, *, errors: bool) ->
 def _planned(project: Project, selection: Selection, request: Request) -> Plan:
     """Plan a selection with the flags that shape a plan as a whole; refuse one that its budget could not hold."""
     plan = _shaped(make_plan(project, selection), request)
-    refuse_unpriced(project, plan, request.money, os.environ)
+    if request.money.budget is not None and not request.money.allow_unknown:
+        from reeval.cli.budget import refuse_unpriced
+
+        refuse_unpriced(project, plan, os.environ)
     return plan
 
 

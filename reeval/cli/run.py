@@ -9,7 +9,6 @@ from typing import Annotated
 import typer
 
 from reeval.cli.arguments import Kind, Paths, Profile
-from reeval.cli.budget import Money
 from reeval.cli.output import guarded
 from reeval.cli.versus import FailOn, Vs, Wanted
 
@@ -105,7 +104,7 @@ def run(
     reeval run --resume                          go on where the last run stopped
     reeval run --vs last --fail-on worse         compare with the run before, and fail when it got worse
     """
-    from reeval.cli.launch import Request, Retry, carry_out
+    from reeval.cli.launch import Money, Request, Retry, carry_out
     from reeval.cli.project import open_project
     from reeval.cli.select import typed_selection
 

@@ -16,11 +16,11 @@ from reeval.harnesses.program.answers import Answer, EventAnswer, TextAnswer
 from reeval.harnesses.program.files import digest_of, place_files, read_files
 from reeval.harnesses.program.invocation import PROMPT, invocation, misquoted
 from reeval.harnesses.program.running import Start, run_program
-from reeval.prices import Pricing
 from reeval.protocols import HarnessKind, Room
 from reeval.schema.environment import Layout
 from reeval.schema.plan import PlannedHarness
 from reeval.schema.transcript import Channel, Turn
+from reeval.usage import Pricing
 
 __all__ = ["KIND", "CommandOptions"]
 

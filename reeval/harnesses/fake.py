@@ -14,12 +14,11 @@ from reeval.errors import InfrastructureError, Phase
 from reeval.harnesses.bounds import OUTPUT_LIMIT, cut
 from reeval.harnesses.layouts import named_layout
 from reeval.harnesses.options import typed_options
-from reeval.prices import Pricing
 from reeval.protocols import HarnessKind, Room, Sandbox
 from reeval.schema.environment import Layout
 from reeval.schema.plan import PlannedHarness
 from reeval.schema.transcript import Channel, CommandResult, Event, FileEdit, Text, ToolCall, Turn
-from reeval.usage import Usage
+from reeval.usage import Pricing, Usage
 
 __all__ = ["KIND", "FakeOptions", "ReportedUsage", "Step", "WithSkill"]
 

@@ -21,10 +21,10 @@ from reeval.harnesses.program.answers import EventAnswer
 from reeval.harnesses.remote.answers import Body, body_for
 from reeval.harnesses.remote.quoting import quoted
 from reeval.harnesses.remote.refusals import PASSING, refused, wait_before
-from reeval.prices import Pricing
 from reeval.protocols import HarnessKind, Room
 from reeval.schema.plan import PlannedHarness
 from reeval.schema.transcript import Channel, Turn
+from reeval.usage import Pricing
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator

@@ -19,10 +19,9 @@ from reeval.models.answers import valid_answer
 from reeval.models.failures import TryError
 from reeval.models.functions import call_in_daemon, load_function
 from reeval.models.options import typed_options
-from reeval.prices import Pricing
 from reeval.schema.plan import PlannedModel
 from reeval.secrets import Masker
-from reeval.usage import Usage
+from reeval.usage import Pricing, Usage
 
 __all__ = ["KIND", "FakeModelOptions", "FakeUsage"]
 

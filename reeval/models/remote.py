@@ -19,10 +19,10 @@ from reeval.models.forms import Found, WireForm
 from reeval.models.options import HttpOptions, typed_options
 from reeval.models.refusals import refused_feature
 from reeval.models.transport import Response, Transport, open_transport
-from reeval.prices import Pricing
+from reeval.prices import cost_of
 from reeval.schema.plan import PlannedModel
 from reeval.secrets import Masker
-from reeval.usage import Usage
+from reeval.usage import Pricing, Usage
 
 __all__ = ["http_kind"]
 
@@ -157,9 +157,9 @@ class _Remote:
 
     async def _priced(self, found: Found) -> Usage:
         if self._prices_loaded:
-            cost = self._pricing.cost(found.usage, found.model)
+            cost = cost_of(self._pricing, found.usage, found.model)
         else:  # the list may take 0.2 s to load
-            cost = await anyio.to_thread.run_sync(self._pricing.cost, found.usage, found.model)
+            cost = await anyio.to_thread.run_sync(cost_of, self._pricing, found.usage, found.model)
             self._prices_loaded = True
         return msgspec.structs.replace(found.usage, cost=cost)
 

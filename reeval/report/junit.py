@@ -1,7 +1,7 @@
 """How does a CI system read a run? ``--junit FILE``: a suite for each eval file, a test case for each attempt.
 
 An attempt that did not pass but decides nothing is a skipped case with the reason: as a failure it would turn a run red
-that exits with 0, and as a pass it would lie.
+that exits with 0, and as a pass it would lie. What did not run when the run ended is one skipped case of its eval.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from xml.sax.saxutils import escape, quoteattr
 from reeval.errors import RecordError
 from reeval.report.screen.evidence import RunReader, checks_of, is_failing, silent_of
 from reeval.report.screen.failures import Page, failure_lines, headline
+from reeval.report.screen.numbers import plural
 from reeval.schema.record import AttemptEntry, EvalRecord, Outcome, RunRecord
 
 __all__ = ["DETAILED", "junit_lines", "write_junit"]
@@ -58,19 +59,22 @@ def junit_lines(record: RunRecord, reader: RunReader) -> Iterator[str]:
         yield f"<testsuite name={_attribute(file)} {_counts(evals)}>"
         for planned in evals:
             if planned.mode != "run":
-                yield from _listed(planned)
+                yield from _skipped(planned, planned.name, planned.skip_reason or planned.mode)
             kinds = _kinds(planned)
             for entry in planned.attempts:
                 kind = kinds.get(entry.attempt)
                 detailed += kind in {"failure", "error"}
                 yield from _case(planned, entry, kind, reader if detailed <= DETAILED else None)
+            if count := _not_run(planned):
+                name = f"{planned.name}: {plural(count, 'attempt')} not run"
+                yield from _skipped(planned, name, "the run ended before")
         yield "</testsuite>"
     yield "</testsuites>"
 
 
 def _counts(evals: Sequence[EvalRecord]) -> str:
     entries = [entry for planned in evals for entry in planned.attempts]
-    listed = sum(planned.mode != "run" for planned in evals)
+    listed = sum(planned.mode != "run" or _not_run(planned) > 0 for planned in evals)
     kinds = [kind for planned in evals for kind in _kinds(planned).values()]
     numbers = {
         "tests": len(entries) + listed,
@@ -96,9 +100,14 @@ def _kinds(planned: EvalRecord) -> dict[str, str]:
     return kinds
 
 
-def _listed(planned: EvalRecord) -> Iterator[str]:
-    yield _opening(planned, planned.name, 0.0, closed=False)
-    yield f"<skipped message={_attribute(planned.skip_reason or planned.mode)}/>"
+def _not_run(planned: EvalRecord) -> int:
+    ran = sum(cell.decided + cell.scored + cell.error + cell.skipped for cell in planned.cells)
+    return max(0, sum(cell.planned for cell in planned.cells) - ran)
+
+
+def _skipped(planned: EvalRecord, name: str, why: str) -> Iterator[str]:
+    yield _opening(planned, name, 0.0, closed=False)
+    yield f"<skipped message={_attribute(why)}/>"
     yield "</testcase>"
 
 

@@ -20,8 +20,7 @@ from urllib.parse import quote
 from reeval.errors import RecordError
 from reeval.report.answers import SHOWN_ANSWERS, answers_to, facts_of, sides_of
 from reeval.report.screen.blocks import reading, status
-from reeval.report.screen.budget import budget_lines, is_stopped
-from reeval.report.screen.ending import next_commands, silent_text
+from reeval.report.screen.ending import budget_lines, next_commands, silent_text, stopped_by_budget
 from reeval.report.screen.evidence import RunReader, data_of, failing_of
 from reeval.report.screen.failures import Alike, Page, alike, failure_lines
 from reeval.report.screen.numbers import count, dollars, moment, number, seconds
@@ -191,7 +190,7 @@ def _title(record: RunRecord) -> str:
         RunState.INTERRUPTED: "interrupted",
         RunState.COMPLETED: {0: "every gate holds", 1: "a gate does not hold"}.get(record.exit_code, "undecided"),
     }
-    return f"reeval: {'stopped by its budget' if is_stopped(record) else words[record.state]}"
+    return f"reeval: {'stopped by its budget' if stopped_by_budget(record) else words[record.state]}"
 
 
 def _lifts(record: RunRecord) -> Iterator[dict[str, Any]]:

@@ -60,7 +60,9 @@ def test_a_spent_budget_leaves_the_run_undecided_and_says_how_to_go_on(root: Pat
     assert record["budget"] == {"limit": 0.5, "spent": 0.5, "stopped": True, "unstarted": 6}
     assert (record["state"], record["totals"]["planned"], record["totals"]["passed"]) == ("interrupted", 8, 2)
     assert "budget of $0.50 is spent" in next(root.glob(".reeval/runs/*/summary.md")).read_text()
-    assert ET.parse(root / "out.xml").getroot().get("tests") == "2"
+    suites = ET.parse(root / "out.xml").getroot()
+    assert (suites.get("tests"), suites.get("skipped")) == ("3", "1")
+    assert [case.get("name") for case in suites.iter("testcase")][-1] == "greets by name: 6 attempts not run"
     assert json.loads(reeval("runs", "--json").stdout)["state"] == "interrupted"
 
 

@@ -183,6 +183,13 @@ def test_a_run_that_did_not_decide_says_how_to_go_on(
     assert next_step in [command for _, command in next_commands(record, [errored_attempt()])]
 
 
+def test_a_run_that_stopped_at_a_failure_says_how_to_run_the_rest() -> None:
+    cut = run(evaluated("x", cell(failed=1, planned=20, gate=gate(holds=False))), exit_code=1)
+    assert ("go on", "reeval run --resume 20261130-142501-x7f3") in next_commands(cut, [failed_attempt()])
+    whole = run(evaluated("x", cell(failed=1, gate=gate(holds=False))), exit_code=1)
+    assert [name for name, _ in next_commands(whole, [failed_attempt()])] == ["look closer", "again, what failed"]
+
+
 ATTEMPT = "evals/greet.eval.py::x@terse/-/fake#1"
 
 

@@ -120,3 +120,12 @@ def test_a_place_that_cannot_be_written_is_named(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     with pytest.raises(RecordError, match=r"junit\.xml: the JUnit file cannot be written: "):
         write_junit(tmp_path / "file" / "junit.xml", mixed(), Reader(failed_attempt(), errored_attempt()))
+
+
+def test_what_did_not_run_is_a_skipped_case_of_its_eval() -> None:
+    cut = evaluated("greets by name", cell(passed=1, planned=3), attempts=[entry()])
+    suites = ET.fromstring("\n".join(junit_lines(run(cut), Reader())))
+    assert (suites.get("tests"), suites.get("skipped"), suites.get("failures")) == ("2", "1", "0")
+    last = list(suites.iter("testcase"))[-1]
+    assert last.get("name") == "greets by name: 2 attempts not run"
+    assert [child.get("message") for child in last] == ["the run ended before"]

@@ -9,9 +9,10 @@ from msgspec.structs import replace
 
 from reeval.harnesses.agents.agent import Agent
 from reeval.harnesses.agents.options import AgentOptions
-from reeval.prices import Pricing
+from reeval.prices import cost_of
 from reeval.schema.plan import PlannedHarness
 from reeval.schema.transcript import Channel, Turn
+from reeval.usage import Pricing
 
 __all__ = ["priced", "pricing_of", "urls_of"]
 
@@ -40,7 +41,7 @@ async def priced(turn: Turn, pricing: Pricing) -> Turn:
     usage = turn.usage
     if usage is None or usage.cost is not None or usage.total is None:
         return turn
-    cost = await anyio.to_thread.run_sync(pricing.cost, usage, turn.model)  # the list may take 0.2 s to load
+    cost = await anyio.to_thread.run_sync(cost_of, pricing, usage, turn.model)  # the list may take 0.2 s to load
     if cost is None:
         return turn
     known = tuple(channel for channel in turn.unreported if channel is not Channel.COST)

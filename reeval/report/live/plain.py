@@ -25,7 +25,7 @@ __all__ = ["HEARTBEAT", "PlainReporter", "Verbosity", "attempt_details", "attemp
 Verbosity = Literal["quiet", "normal", "verbose"]
 
 HEARTBEAT = 60.0
-"""Seconds of silence after which a line says that the run is alive."""
+"""Seconds after which a line says how far the run is, what it cost and how long it may take."""
 _LINE_CELLS = 300
 _WHY_CHARACTERS = 120
 

@@ -53,7 +53,7 @@ class LineWriter:
         every: float | None = None,
         tick: Callable[[], Sequence[str]] | None = None,
     ) -> None:
-        """``tick`` is asked for lines every ``every`` seconds in which nothing was written: a heartbeat."""
+        """``tick`` is asked for lines every ``every`` seconds, whatever else is written: a heartbeat."""
         self._out = out
         self._masker = masker
         self._every = every
@@ -64,6 +64,7 @@ class LineWriter:
         self._stop = threading.Event()
         self._broken = False
         self._written = time.monotonic() - FLUSH_EVERY
+        self._beaten = time.monotonic()
         self._thread: threading.Thread | None = None
 
     def write(self, lines: Iterable[str], *, now: bool = False) -> None:
@@ -99,17 +100,18 @@ class LineWriter:
                 if self._stop.is_set():  # asked under the lock, or ``close`` could be forgotten by ``clear``
                     return
                 self._wake.clear()
-                if not woken and self._tick is not None:
-                    self._beat(self._tick)
+                self._beat()
                 self._flush()
 
     def _patience(self) -> float | None:
         """Return the seconds until a heartbeat is due."""
-        return None if self._every is None else max(0.01, self._written + self._every - time.monotonic())
+        return None if self._every is None else max(0.01, self._beaten + self._every - time.monotonic())
 
-    def _beat(self, tick: Callable[[], Sequence[str]]) -> None:
-        if self._every is not None and time.monotonic() - self._written >= self._every:
-            self._pending.extend(tick())
+    def _beat(self) -> None:
+        if self._every is None or self._tick is None or time.monotonic() - self._beaten < self._every:
+            return
+        self._beaten = time.monotonic()
+        self._pending.extend(self._tick())
 
     def _flush(self) -> None:
         if not self._pending:

@@ -3,30 +3,13 @@
 from __future__ import annotations
 
 from reeval.report.screen.numbers import dollars, plural
-from reeval.schema.record import RunRecord
 from reeval.schema.recorded.budget import BudgetRecord
 
-__all__ = ["budget_lines", "go_on", "is_stopped"]
+__all__ = ["told"]
 
 
-def is_stopped(record: RunRecord) -> bool:
-    """Say whether its budget is why the run did not get to its end."""
-    return record.budget is not None and record.budget.stopped
-
-
-def go_on(record: RunRecord) -> str:
-    """Return the command that runs the rest, with as much again to spend where there was a budget."""
-    command, budget = f"reeval run --resume {record.run_id}", record.budget
-    if budget is None or not budget.stopped:
-        return command
-    return f"{command} --budget {budget.limit:g}{' --allow-unknown-cost' if budget.blind else ''}"
-
-
-def budget_lines(record: RunRecord) -> list[str]:
-    """Return why it stopped, what did not run, and what is not known of its cost."""
-    budget = record.budget
-    if budget is None:
-        return []
+def told(budget: BudgetRecord) -> list[str]:
+    """Return why it stopped the run, what did not run, and what is not known of the cost."""
     lines = [f"{_why(budget)}: {_left(budget)}"] if budget.stopped else []
     if budget.unpriced:
         known = f"{dollars(budget.spent)} of {dollars(budget.limit)} is known to be spent"

@@ -9,7 +9,6 @@ from collections.abc import Collection, Sequence
 from reeval.errors import ExitCode
 from reeval.report.data.accuracy import accuracy_texts
 from reeval.report.screen.blocks import Status, block, status
-from reeval.report.screen.budget import budget_lines, go_on, is_stopped
 from reeval.report.screen.evidence import attempt_key, silent_of
 from reeval.report.screen.failures import Page, failure_sections
 from reeval.report.screen.ink import Ink
@@ -20,7 +19,18 @@ from reeval.report.text import escape, width, wrap
 from reeval.schema.plan import Plan
 from reeval.schema.record import AttemptRecord, EvalRecord, Outcome, RunRecord, RunStart, RunState
 
-__all__ = ["SHOWN_BLOCKS", "blocks", "ending", "header", "next_commands", "screen", "silent_text", "totals"]
+__all__ = [
+    "SHOWN_BLOCKS",
+    "blocks",
+    "budget_lines",
+    "ending",
+    "header",
+    "next_commands",
+    "screen",
+    "silent_text",
+    "stopped_by_budget",
+    "totals",
+]
 
 SHOWN_BLOCKS = 60
 """Blocks of evals that went well, when there are many; what went wrong is always shown."""
@@ -90,7 +100,7 @@ def totals(record: RunRecord, elapsed: float | None, page: Page) -> list[str]:
 
 def _verdict(record: RunRecord) -> str | None:
     """Say what the exit code means where the totals alone do not."""
-    if record.state is RunState.INTERRUPTED and not is_stopped(record):
+    if record.state is RunState.INTERRUPTED and not stopped_by_budget(record):
         return "interrupted: what finished is recorded"
     if record.state is RunState.RUNNING:
         return "running"
@@ -116,13 +126,36 @@ def next_commands(record: RunRecord, failures: Sequence[AttemptRecord]) -> list[
     commands: list[tuple[str, str]] = []
     if (key := _worth_a_look(record, failures)) is not None:
         commands.append(("look closer", f"reeval show {shlex.quote(key)}"))
-    if record.state in {RunState.INTERRUPTED, RunState.FAILED}:
-        commands.append(("go on", go_on(record)))
+    missing = record.totals.planned > record.totals.finished and record.state is RunState.COMPLETED
+    if missing or record.state in {RunState.INTERRUPTED, RunState.FAILED}:
+        commands.append(("go on", _go_on(record)))
     if any(failure.outcome is not Outcome.ERROR for failure in failures):
         commands.append(("again, what failed", "reeval run --last-failed"))
     if record.totals.error and record.state is RunState.COMPLETED:
         commands.append(("again, errors", f"reeval run --retry-errors {record.run_id}"))
     return commands
+
+
+def stopped_by_budget(record: RunRecord) -> bool:
+    """Say whether its budget is why a run did not get to its end."""
+    return record.budget is not None and record.budget.stopped
+
+
+def budget_lines(record: RunRecord) -> list[str]:
+    """Return what a run says of its budget; nothing where it had none."""
+    if record.budget is None:
+        return []
+    from reeval.report.screen.budget import told
+
+    return told(record.budget)
+
+
+def _go_on(record: RunRecord) -> str:
+    """Return the command that runs the rest, with as much again to spend where a budget ended the run."""
+    command, budget = f"reeval run --resume {record.run_id}", record.budget
+    if budget is None or not budget.stopped:
+        return command
+    return f"{command} --budget {budget.limit:g}{' --allow-unknown-cost' if budget.blind else ''}"
 
 
 def _worth_a_look(record: RunRecord, failures: Sequence[AttemptRecord]) -> str | None:

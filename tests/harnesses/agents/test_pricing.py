@@ -11,10 +11,9 @@ from msgspec.structs import replace
 from reeval.harnesses import claude_code, codex, gemini, mini_swe_agent, opencode
 from reeval.harnesses.agents.agent import Agent
 from reeval.harnesses.agents.pricing import priced, pricing_of
-from reeval.prices import Pricing
 from reeval.schema.plan import PlannedHarness
 from reeval.schema.transcript import Channel, Turn
-from reeval.usage import Usage
+from reeval.usage import Pricing, Usage
 
 TOKENS = Usage(input=1_000_000, output=0)
 URL = "https://models.example.com/v1"

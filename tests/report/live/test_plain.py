@@ -131,6 +131,22 @@ def test_a_silent_run_says_that_it_is_alive() -> None:
     assert out.getvalue().splitlines()[1].startswith("… 0 of 1 done · 1 running · ")
 
 
+def test_a_busy_run_says_how_far_it_is_all_the_same() -> None:
+    out = io.StringIO()
+    reporter = PlainReporter(out, masker=NOBODY, heartbeat=0.2)
+    reporter.run_started(plan(planned(runs=1000)), start(), [])
+    deadline = time.monotonic() + 10
+    number = 0
+    while out.getvalue().count("… ") < 2 and time.monotonic() < deadline:
+        number += 1
+        reporter.attempt_finished(planned_attempt(number=number), attempt())
+        time.sleep(0.06)
+    reporter.close()
+    beats = [line for line in out.getvalue().splitlines() if line.startswith("… ")]
+    assert len(beats) == 2
+    assert " of 1,000 done · " in beats[0]
+
+
 class Slow(io.StringIO):
     """Counts how often it is written to."""
 
