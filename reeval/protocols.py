@@ -364,6 +364,10 @@ class Reporter(Protocol):
         """An attempt begins."""
         ...
 
+    def attempt_judging(self, attempt: PlannedAttempt) -> None:
+        """Only judges are still to answer about an attempt, which takes no room from others any more."""
+        ...
+
     def attempt_finished(self, attempt: PlannedAttempt, record: AttemptRecord) -> None:
         """An attempt is on disk."""
         ...

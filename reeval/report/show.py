@@ -234,7 +234,7 @@ def _judgments(record: AttemptRecord, page: Page) -> list[str]:
 def _judgment(judgment: JudgmentRecord, page: Page) -> list[str]:
     """Return a judge's score and reasons, and the file with what it was sent."""
     score = "no score" if judgment.score is None else number(judgment.score)
-    facts = [score, judgment.model or "no model"]
+    facts = [score, *([judgment.judge] if judgment.judge else []), judgment.model or "no model"]
     if judgment.served and judgment.served != judgment.model:
         facts.append(f"served by {judgment.served}")
     if judgment.spread is not None:

@@ -158,6 +158,7 @@ class _Run:
 
         def collected() -> None:
             give_back()
+            self._tools.reporter.attempt_judging(attempt)
             self._start_next()
 
         try:

@@ -146,7 +146,16 @@ def test_judgments_say_who_measured_what_and_where_it_is_kept() -> None:
     kept = FileRef(file="greet/terse/-/fake/1/judges/1.json", bytes=9, sha256="0")
     record = attempt(
         judgments=[
-            judgment("kind", model="p/m", served="m-1", score=0.8, reason="It is kind.", duration=1.5, input=kept),
+            judgment(
+                "kind",
+                judge="kindness",
+                model="p/m",
+                served="m-1",
+                score=0.8,
+                reason="It is kind.",
+                duration=1.5,
+                input=kept,
+            ),
             judgment("short", model="p/m", score=0.25, spread=0.25, votes=votes, usage=Usage(input=900, output=100)),
             judgment("true", model="p/m", error="vote 2 of 3: overloaded", votes=votes[:1]),
             judgment("new", error="no judge model: set judge.model"),
@@ -157,7 +166,7 @@ def test_judgments_say_who_measured_what_and_where_it_is_kept() -> None:
     assert lines[start : start + 16] == [
         "judgments",
         "  kind",
-        "    0.8 · p/m · served by m-1 · 1.5 s",
+        "    0.8 · kindness · p/m · served by m-1 · 1.5 s",
         "    It is kind.",
         "    sent and answered: greet/terse/-/fake/1/judges/1.json",
         "  short",

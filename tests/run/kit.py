@@ -75,6 +75,7 @@ class MemoryReporter:
     def __init__(self) -> None:
         self.started: list[str] = []
         self.finished: list[str] = []
+        self.judging: list[str] = []
         self.left_out: list[str] = []
         self.warnings: list[str] = []
 
@@ -82,6 +83,9 @@ class MemoryReporter:
 
     def attempt_started(self, attempt: PlannedAttempt) -> None:
         self.started.append(attempt.key)
+
+    def attempt_judging(self, attempt: PlannedAttempt) -> None:
+        self.judging.append(attempt.key)
 
     def attempt_finished(self, attempt: PlannedAttempt, record: AttemptRecord) -> None:
         self.finished.append(attempt.key)

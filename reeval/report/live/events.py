@@ -4,6 +4,7 @@
 |---|---|
 | ``run_started`` | ``run_id``, ``kind``, ``evals``, ``attempts``, ``created_at``, ``facts`` |
 | ``attempt_started`` | ``eval``, ``attempt`` |
+| ``attempt_judging`` | ``eval``, ``attempt``: only its judges are still to answer |
 | ``attempt_finished`` | ``record``: the attempt as it stands in the journal, without turns, diff and log |
 | ``attempts_left_out`` | ``eval``, ``count``: so many of its attempts will not start, since it stopped early |
 | ``question_answered`` | ``record``: an answer or a pair as it stands in the journal; ``waiting``: how many more |
@@ -61,6 +62,10 @@ class JsonReporter:
     def attempt_started(self, attempt: PlannedAttempt) -> None:
         """Write ``attempt_started``."""
         self._put({"event": "attempt_started", "eval": attempt.eval.id, "attempt": attempt.id})
+
+    def attempt_judging(self, attempt: PlannedAttempt) -> None:
+        """Write ``attempt_judging``."""
+        self._put({"event": "attempt_judging", "eval": attempt.eval.id, "attempt": attempt.id})
 
     def attempt_finished(self, attempt: PlannedAttempt, record: AttemptRecord) -> None:  # noqa: ARG002 - the protocol's
         """Write ``attempt_finished``."""

@@ -65,6 +65,10 @@ class PlainReporter:
         """Remember that it runs, for the heartbeat."""
         self._progress.start(attempt, time.monotonic())
 
+    def attempt_judging(self, attempt: PlannedAttempt) -> None:
+        """Remember that it waits for judges."""
+        self._progress.judge(attempt)
+
     def attempt_finished(self, attempt: PlannedAttempt, record: AttemptRecord) -> None:
         """Write its line."""
         self._progress.finish(attempt, record)

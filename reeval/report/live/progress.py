@@ -39,6 +39,8 @@ class Progress:
     outcomes: Counter[Outcome] = field(default_factory=Counter)
     running: dict[str, tuple[PlannedAttempt, float]] = field(default_factory=dict)
     """By attempt key: the attempt and when it started, oldest first."""
+    judging: set[str] = field(default_factory=set)
+    """Keys of those that run and only wait for judges."""
     answered: int = 0
     """Attempts and pairs that a question was asked about."""
     waiting: int = 0
@@ -62,9 +64,14 @@ class Progress:
         """An attempt begins."""
         self.running[attempt.key] = (attempt, now)
 
+    def judge(self, attempt: PlannedAttempt) -> None:
+        """An attempt only waits for its judges."""
+        self.judging.add(attempt.key)
+
     def finish(self, attempt: PlannedAttempt, record: AttemptRecord) -> None:
         """An attempt ended."""
         self.running.pop(attempt.key, None)
+        self.judging.discard(attempt.key)
         self.outcomes[record.outcome] += 1
         if is_asked(record.outcome):
             across = [bool(question.across) for question in attempt.eval.questions]
@@ -99,24 +106,24 @@ class Progress:
 
     @property
     def _asking(self) -> str | None:
-        """Say that attempts are over and models still answer: nothing else would move."""
-        if self.running or self.done < self.total:
-            return None
+        """Say what models still answer: once attempts are over, nothing else would move."""
         if (count := max(self.asked, self.waiting)) > 0:
             return f"asking {plural(count, 'question')}"
-        return "asking questions" if self.pairing else None
+        over = not self.running and self.done >= self.total
+        return "asking questions" if self.pairing and over else None
 
     def facts(self, now: float) -> list[tuple[str, str | None]]:
         """Return short texts with the word that colors them: done, outcomes, elapsed, estimate, cost."""
         facts: list[tuple[str, str | None]] = [(f"{self.done:,} of {self.total:,} done", None)]
-        if self.running:
-            facts.append((f"{len(self.running)} running", "running"))
+        if at_work := len(self.running) - len(self.judging):
+            facts.append((f"{at_work:,} running", "running"))
+        if self.judging:
+            facts.append((f"{len(self.judging):,} judging", "running"))
         facts += [(f"{self.outcomes[outcome]:,} {word}", word) for outcome, word in _WORDS if self.outcomes[outcome]]
         if (asking := self._asking) is not None:
             facts.append((asking, "running"))
         if self.answered:
-            waiting = f", {self.waiting:,} waiting" if self.waiting else ""
-            facts.append((f"{self.answered:,} answered{waiting}", None))
+            facts.append((f"{self.answered:,} answered", None))
         facts.append((seconds(now - self.began), None))
         if (left := self.left(now)) is not None:
             facts.append((f"about {seconds(left)} left", None))
@@ -133,7 +140,8 @@ def progress_lines(progress: Progress, now: float, *, ink: Ink, cells: int, rows
     shown = running if len(running) <= rows else running[: max(0, rows - 1)]
     for attempt, began in shown:
         age = seconds(now - began) if now - began >= 1 else ""
-        name = one_line(f"{attempt.id}  {attempt.eval.name}", max(1, cells - 4 - len(age)))
-        lines.append(f"  {name}" + (f"  {ink('dim', age)}" if age else ""))
+        stage = cut("  ".join(filter(None, ("judging" if attempt.key in progress.judging else "", age))), cells - 5)
+        name = one_line(f"{attempt.id}  {attempt.eval.name}", max(1, cells - 4 - len(stage)))
+        lines.append(f"  {name}" + (f"  {ink('dim', stage)}" if stage else ""))
     more = len(running) - len(shown)
     return lines + ([ink("dim", cut(f"  … {more} more running", cells))] if more else [])

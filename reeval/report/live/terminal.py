@@ -101,6 +101,10 @@ class LiveReporter:
         """Add it to the block."""
         self._progress.start(attempt, time.monotonic())
 
+    def attempt_judging(self, attempt: PlannedAttempt) -> None:
+        """Say so in the block."""
+        self._progress.judge(attempt)
+
     def attempt_finished(self, attempt: PlannedAttempt, record: AttemptRecord) -> None:
         """Print it if it did not pass, and its eval's result when this was its last attempt."""
         self._progress.finish(attempt, record)

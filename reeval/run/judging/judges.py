@@ -231,8 +231,8 @@ def _made(call: JudgeCall, evidence: Evidence, masker: Masker, pictures: Sequenc
 
 
 def _facts(call: JudgeCall, found: Measurement) -> str:
-    """Say who measured, and how far several votes were apart."""
-    facts = [f"judged by {call.model}"]
+    """Say who measured, and how far several votes were apart. A judge's name stands nowhere else beside its check."""
+    facts = [f"judged by {call.model}" if call.name is None else f"{call.name}: judged by {call.model}"]
     if found.spread is not None:
         scores = " ".join(f"{ballot.score:.3g}" for ballot in found.ballots if ballot.score is not None)
         facts.append(f"median of {len(found.ballots)} votes: {scores} (spread {found.spread:.3g})")

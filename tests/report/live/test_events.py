@@ -37,6 +37,18 @@ def told(masker: Masker) -> list[dict[str, Any]]:
     return [json.loads(line) for line in out.getvalue().splitlines()]
 
 
+def test_an_attempt_that_waits_for_its_judges_is_an_event() -> None:
+    out = io.StringIO()
+    reporter = JsonReporter(out, masker=Masker())
+    reporter.attempt_judging(planned_attempt())
+    reporter.close()
+    assert json.loads(out.getvalue()) == {
+        "event": "attempt_judging",
+        "eval": "evals/greet.eval.py::greets by name",
+        "attempt": "terse/-/fake#1",
+    }
+
+
 def test_every_event_is_an_object_with_the_records_words() -> None:
     events = told(Masker())
     assert [event["event"] for event in events] == [

@@ -37,6 +37,22 @@ def test_the_block_says_what_is_done_what_runs_and_how_long_it_takes() -> None:
     ]
 
 
+def test_attempts_that_only_wait_for_their_judges_say_so() -> None:
+    progress = some()
+    progress.judge(planned_attempt(number=11))
+    progress.judge(planned_attempt(number=13))
+    first, *rows = progress_lines(progress, 120.0, ink=PLAIN, cells=120, rows=3)
+    assert first.startswith("10 of 40 done · 3 running · 2 judging · 8 pass")
+    assert rows == [
+        "  terse/-/fake#11  greets by name  judging  9.0 s",
+        "  terse/-/fake#12  greets by name  8.0 s",
+        "  … 3 more running",
+    ]
+    progress.finish(planned_attempt(number=11), attempt())
+    progress.finish(planned_attempt(number=13), attempt())
+    assert "judging" not in "".join(progress_lines(progress, 120.0, ink=PLAIN, cells=100, rows=9))
+
+
 def test_all_that_run_are_listed_when_there_is_room() -> None:
     assert len(progress_lines(some(), 120.0, ink=PLAIN, cells=100, rows=5)) == 6
     assert len(progress_lines(some(), 120.0, ink=PLAIN, cells=100, rows=0)) == 2
@@ -46,6 +62,7 @@ def test_all_that_run_are_listed_when_there_is_room() -> None:
 def test_the_block_fits(cells: int) -> None:
     progress = some()
     progress.start(planned_attempt(HOSTILE), 0.0)
+    progress.judge(planned_attempt(HOSTILE))
     for line in progress_lines(progress, 120.0, ink=PLAIN, cells=cells, rows=9):
         assert width(line) <= cells
         assert line.isprintable()
@@ -102,13 +119,13 @@ def asking(progress: Progress) -> list[str]:
     return [text for text, _ in progress.facts(101.0) if text.startswith("asking")]
 
 
-def test_the_block_says_that_only_questions_are_left() -> None:
+def test_the_block_says_how_many_questions_are_open() -> None:
     first, second = asked_about(())
     progress = Progress(total=2, began=100.0)
     for one in (first, second):
         progress.start(one, 100.0)
     progress.finish(first, attempt())
-    assert asking(progress) == []
+    assert asking(progress) == ["asking 1 question"]
     progress.finish(second, attempt())
     assert asking(progress) == ["asking 2 questions"]
     answer = AnswerRecord(eval=first.eval.id, attempt=first.id, question=1, text="Why?", model="fake")
@@ -127,5 +144,6 @@ def test_nothing_is_asked_about_an_attempt_that_broke() -> None:
 def test_pairs_are_said_to_be_asked_about_before_their_number_is_known() -> None:
     progress = Progress(total=2, began=100.0)
     for one in asked_about(("harness",)):
+        assert asking(progress) == []
         progress.finish(one, attempt())
     assert asking(progress) == ["asking questions"]

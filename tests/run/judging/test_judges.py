@@ -329,6 +329,12 @@ def test_votes_are_counted_by_their_median_and_shown_with_their_spread(stage: St
     assert (judgment.score, judgment.spread, [vote.score for vote in judgment.votes]) == (0.5, 0.7, [0.9, 0.2, 0.5])
 
 
+def test_a_judge_that_has_a_name_is_named_beside_its_check(stage: Stage) -> None:
+    kind = 'kind = judge("kindness", "Is the agent kind?")'
+    (check,) = checks(judged(stage, "c.judge(kind)", definitions=kind))
+    assert (check.label, check.message) == ("Is the agent kind?", "It is kind.\nkindness: judged by fake")
+
+
 def test_what_was_sent_and_answered_is_kept_and_pointed_at(stage: Stage) -> None:
     body = 'c.judge(kind, votes=3).label("kind")\nc.judge("Short?")'
     record = judged(stage, body, definitions='kind = judge("kind", "Judge kindness.", anchors={0: "rude"})')
@@ -510,6 +516,7 @@ def test_an_attempt_that_waits_for_judges_holds_neither_its_sandbox_nor_its_plac
     )
     assert [(record.run, record.outcome) for record in stage.recorder.records] == [(2, Outcome.PASS), (1, Outcome.PASS)]
     assert stage.reporter.finished == ["evals/it.eval.py::it@terse/-/plain#2", "evals/it.eval.py::it@terse/-/plain#1"]
+    assert stage.reporter.judging == ["evals/it.eval.py::it@terse/-/plain#1"]
 
 
 def test_places_are_given_back_once(stage: Stage) -> None:
