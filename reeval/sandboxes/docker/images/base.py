@@ -2,28 +2,19 @@
 
 from __future__ import annotations
 
-import hashlib
-import os
-import re
-import stat
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from reeval.errors import InfrastructureError, Phase, PlanError
 from reeval.sandboxes.docker.engine.client import Engine, EngineError, explaining
-from reeval.sandboxes.docker.labels import project_labels
+from reeval.sandboxes.docker.images.dockerfile import build, build_digest, sources
 from reeval.sandboxes.docker.options import DockerOptions
-
-if TYPE_CHECKING:
-    from docker import APIClient
 
 __all__ = ["BUILT", "base_image", "image_config", "pinned"]
 
 BUILT = "reeval-env"
 """The name of every image that reeval makes; its tag is a digest of the content."""
-TAIL = 4000
-"""Characters of a failed build's output that are kept."""
 
 
 def pinned(engine: Engine, options: DockerOptions, root: Path) -> str | None:
@@ -32,9 +23,11 @@ def pinned(engine: Engine, options: DockerOptions, root: Path) -> str | None:
     Blocks. None: it is pulled when it is needed. Raises ``PlanError``: it is missing and nothing may be pulled.
     """
     if options.dockerfile is not None:
-        digest = _build_digest(options, root)
-        if not _is_there(engine, f"{BUILT}:{digest}"):
-            _check_sources(engine, options, root)
+        digest = build_digest(options, root)
+        if options.pull == "never" and image_config(engine, f"{BUILT}:{digest}") is None:
+            for source in sources(options, root):
+                if image_config(engine, source) is None:
+                    raise PlanError(_missing(engine, source))
         return digest
     assert options.image is not None, "an image or a dockerfile"
     if found := image_config(engine, options.image):
@@ -92,105 +85,13 @@ async def _pull(engine: Engine, image: str) -> None:
         raise InfrastructureError(Phase.SANDBOX, f"{failed}: {problem}")
 
 
-# --- built from a Dockerfile ----------------------------------------------------------------------------
-
-
-def _build_digest(options: DockerOptions, root: Path) -> str:
-    """Return a digest of a Dockerfile and of all that it may copy; raise ``PlanError`` when they cannot be read."""
-    file, context = _places(options, root)
-    digest = hashlib.sha256()
-    try:
-        digest.update(file.read_bytes())
-        for path in sorted(_included(file, context)):
-            for part in _described(context / path, path):
-                digest.update(part)
-    except OSError as error:
-        raise PlanError(f"dockerfile {options.dockerfile!r}: {error.filename}: {error.strerror}") from error
-    return digest.hexdigest()[:32]
-
-
 async def _built(engine: Engine, options: DockerOptions, root: Path) -> str:
-    digest = options.pinned or _build_digest(options, root)
-    tag = f"{BUILT}:{digest}"
-    if not await engine.call(lambda _: _is_there(engine, tag)):
-        failed = f"the image of {options.dockerfile!r} could not be built"
-        with explaining(failed):
-            said = await engine.call(lambda client: _build(client, options, root, tag), patient=True)
-        problem = next((str(line["error"]) for line in said if "error" in line), None)
-        if problem is not None:
-            output = "".join(str(line.get("stream", "")) for line in said)[-TAIL:]
-            raise InfrastructureError(Phase.SANDBOX, f"{failed}: {problem.strip()}", detail=output)
+    tag = f"{BUILT}:{options.pinned or build_digest(options, root)}"
     found = await engine.call(lambda _: image_config(engine, tag))
     if found is None:
-        raise InfrastructureError(
-            Phase.SANDBOX, f"the image of {options.dockerfile!r} is gone from the engine; run again"
-        )
+        await build(engine, options, root, tag)
+        found = await engine.call(lambda _: image_config(engine, tag))
+    if found is None:
+        reason = f"the image of {options.dockerfile!r} is gone from the engine; run again"
+        raise InfrastructureError(Phase.SANDBOX, reason)
     return str(found["Id"])
-
-
-def _build(client: APIClient, options: DockerOptions, root: Path, tag: str) -> list[Mapping[str, Any]]:
-    file, context = _places(options, root)
-    lines = client.build(
-        path=str(context),
-        dockerfile=str(file),
-        tag=tag,
-        rm=True,
-        forcerm=True,
-        pull=False,
-        labels=project_labels(root),
-        decode=True,
-    )
-    return list(lines)
-
-
-def _check_sources(engine: Engine, options: DockerOptions, root: Path) -> None:
-    if options.pull == "missing":
-        return
-    file, _ = _places(options, root)
-    try:
-        text = file.read_text(encoding="utf-8", errors="replace")
-    except OSError as error:
-        raise PlanError(f"dockerfile {options.dockerfile!r}: {error.strerror}") from error
-    for image in _sources(text):
-        if not _is_there(engine, image):
-            raise PlanError(_missing(engine, image))
-
-
-def _sources(dockerfile: str) -> Iterator[str]:
-    """Yield the images that a Dockerfile builds on and names in full."""
-    stages = {"scratch"}
-    for found in re.finditer(r"(?im)^\s*FROM\s+(?:--\S+\s+)*(\S+)(?:\s+AS\s+(\S+))?", dockerfile):
-        if found[1].lower() not in stages and "$" not in found[1]:
-            yield found[1]
-        if found[2]:
-            stages.add(found[2].lower())
-
-
-def _is_there(engine: Engine, image: str) -> bool:
-    return image_config(engine, image) is not None
-
-
-def _places(options: DockerOptions, root: Path) -> tuple[Path, Path]:
-    file = root / str(options.dockerfile)
-    return file, root / options.context if options.context else file.parent
-
-
-def _included(file: Path, context: Path) -> set[str]:
-    from docker.utils.build import exclude_paths
-
-    ignore = context / ".dockerignore"
-    patterns = ignore.read_text(encoding="utf-8").splitlines() if ignore.is_file() else []
-    kept = [line.strip() for line in patterns if line.strip() and not line.startswith("#")]
-    found: set[str] = exclude_paths(str(context), kept, dockerfile=os.path.relpath(file, context))
-    return found
-
-
-def _described(path: Path, name: str) -> Iterator[bytes]:
-    status = path.lstat()
-    yield f"\0{name}\0{stat.S_IMODE(status.st_mode):o}\0".encode("utf-8", "surrogateescape")
-    if path.is_symlink():
-        yield os.fsencode(path.readlink())
-    elif path.is_file():
-        with path.open("rb") as file:
-            while chunk := file.read(1024 * 1024):
-                yield chunk
