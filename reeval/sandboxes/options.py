@@ -9,7 +9,7 @@ from typing import Any
 
 from reeval.errors import PlanError, did_you_mean
 
-__all__ = ["Reader", "read_count", "read_seconds", "read_table"]
+__all__ = ["Reader", "own_options", "read_count", "read_seconds", "read_table"]
 
 Reader = Callable[[Any], Any]
 """Returns a value as its type; raises ``ValueError`` with what to write instead."""
@@ -28,6 +28,11 @@ def read_table(table: Mapping[str, Any], owner: str, readers: Mapping[str, Reade
         except ValueError as error:
             raise PlanError(f"{owner}: {key} is {value!r}; {error}") from None
     return given
+
+
+def own_options(table: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the options that a ``PlannedSandbox`` has no fields for."""
+    return {key: value for key, value in table.items() if key not in {"kind", "max_concurrent", "start_timeout"}}
 
 
 def read_count(value: Any) -> int:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from reeval.errors import InfrastructureError, PlanError
 from reeval.protocols import HarnessKind, Sandbox, SandboxRequest
 from reeval.sandboxes.docker.options import DockerOptions, parse_options
+from reeval.sandboxes.options import own_options
 from reeval.schema.environment import Egress
 from reeval.schema.plan import PlannedSandbox
 
@@ -22,8 +23,6 @@ if TYPE_CHECKING:
     from reeval.sandboxes.docker.images.prepared import PreparedImage
 
 __all__ = ["KIND", "DockerSandboxKind"]
-
-_FIELDS = frozenset({"kind", "max_concurrent", "start_timeout"})
 
 
 class DockerSandboxKind:
@@ -48,7 +47,7 @@ class DockerSandboxKind:
             isolated=True,
             max_concurrent=parsed.max_concurrent,
             start_timeout=parsed.start_timeout,
-            options={key: value for key, value in options.items() if key not in _FIELDS} | self._pin(id, parsed, root),
+            options=own_options(options) | self._pin(id, parsed, root),
         )
 
     def refuse(self, sandbox: PlannedSandbox, egress: Egress | None) -> str | None:  # noqa: ARG002 - implements the seam

@@ -12,6 +12,7 @@ from reeval.errors import InfrastructureError, Phase, PlanError
 from reeval.protocols import HarnessKind, Sandbox, SandboxRequest
 from reeval.sandboxes.local.options import Isolation as Wanted
 from reeval.sandboxes.local.options import LocalOptions, parse_options
+from reeval.sandboxes.options import own_options
 from reeval.schema.environment import Egress
 from reeval.schema.plan import PlannedSandbox
 
@@ -35,14 +36,13 @@ class LocalSandboxKind:
             if not Path(path).exists():
                 raise PlanError(f"[sandbox.{id}]: read_only: there is no {path!r} on this machine; correct the path")
         isolated = self._isolated(id, parsed.isolation or ("none" if harness.in_process else "require"))
-        own = {key: value for key, value in options.items() if key not in {"kind", "max_concurrent", "start_timeout"}}
         return PlannedSandbox(
             id=PLAIN_ID if id == self.name and not isolated else id,
             kind=self.name,
             isolated=isolated,
             max_concurrent=parsed.max_concurrent,
             start_timeout=parsed.start_timeout,
-            options=own,
+            options=own_options(options),
         )
 
     def refuse(self, sandbox: PlannedSandbox, egress: Egress | None) -> str | None:
