@@ -13,8 +13,8 @@ _CONFIG = """\
 environment = "plain"
 timeout = "5m"
 
-# The agents under test. This one is scripted, so that everything works offline and at once; a real program is
-# `kind = "command"` with its command line.
+# The agents under test. This one is scripted, so that everything works offline and at once. Real ones are codex,
+# claude-code and others, with `install = true`; a program of your own is `kind = "command"` with its command line.
 [harness.scripted]
 kind = "fake"
 script = [[
