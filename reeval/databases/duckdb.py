@@ -13,7 +13,7 @@ import duckdb
 from reeval.backends import DatabaseKind, QueryError
 from reeval.databases.files import tables_of
 from reeval.databases.schemas import create_tables
-from reeval.databases.statements import WRITES, check_text, one_query, refusal, split
+from reeval.databases.statements import QUERIES, WRITES, check_text, no_query, one_query, refusal, split
 from reeval.databases.worker.engine import Found
 from reeval.databases.worker.gather import SMALL
 from reeval.databases.worker.pool import open_pool
@@ -36,8 +36,7 @@ _BATCH = 20_000
 """Rows of a batch of Arrow's."""
 _SETTINGS = (("set", "schema"), ("set", "search_path"))
 _ALLOWED = "USE, and SET of schema or search_path,"
-_QUERIES = frozenset({"select", "with", "from", "values", "table", "pivot", "unpivot", "describe", "summarize", "show"})
-"""How what is explained begins: before it stand the options of ``EXPLAIN``."""
+_QUERIES = QUERIES | {"from", "pivot", "unpivot", "describe", "summarize"}
 _COLUMNS = """
     SELECT schema_name, table_name, column_name, data_type FROM duckdb_columns()
     WHERE NOT internal AND database_name = current_database() ORDER BY schema_name, table_name, column_index
@@ -90,7 +89,7 @@ class _Connection:
         self._is_set = False
 
     def begin(self) -> None:
-        self._connection.execute("BEGIN TRANSACTION")
+        self._connection.execute("BEGIN TRANSACTION READ ONLY")
 
     def end(self) -> None:
         self._connection.execute("ROLLBACK")
@@ -139,15 +138,19 @@ def _checked(sql: str) -> list[str]:
     """Return the statements to run; raise ``QueryError`` unless they are one query after harmless settings."""
     check_text(sql)
     kinds = duckdb.StatementType
-    before, last = one_query(
-        duckdb.extract_statements(sql), lambda one: one.type == kinds.SET and _is_harmless(one.query), _ALLOWED
-    )
+    try:
+        statements = duckdb.extract_statements(sql)
+    except duckdb.ParserException:
+        if not _QUERIES.union(WRITES).intersection(_words(sql)[:1]):
+            raise no_query(sql) from None
+        raise
+    before, last = one_query(statements, lambda one: one.type == kinds.SET and _is_harmless(one.query), _ALLOWED)
     words = _words(last.query)
     # A PIVOT that looks for its values is several statements to the engine: it makes a type of them first.
     reads = {kinds.SELECT, kinds.EXPLAIN} if WRITES.intersection(words) else {kinds.SELECT, kinds.EXPLAIN, kinds.MULTI}
     if last.type not in reads:
         raise refusal(words[0].upper() if words[0] in WRITES else last.type.name)  # INSTALL is a LOAD to the engine
-    if last.type == kinds.EXPLAIN and "analyze" in takewhile(lambda word: word not in _QUERIES, words):
+    if last.type == kinds.EXPLAIN and "analyze" in takewhile(lambda word: word not in _QUERIES, words[1:]):
         raise refusal("EXPLAIN ANALYZE")
     return [one.query for one in (*before, last)]
 
@@ -158,7 +161,7 @@ def _is_harmless(sql: str) -> bool:
 
 
 def _words(sql: str) -> tuple[str, ...]:
-    return split(sql, "postgres")[0].words
+    return next((one.words for one in split(sql, "postgres")), ())
 
 
 def _quoted(text: str) -> str:

@@ -9,13 +9,24 @@ from typing import Literal, TypeVar
 
 from reeval.backends import QueryError
 
-__all__ = ["WRITES", "Query", "Statement", "check_text", "one_query", "read_query", "refusal", "split"]
+__all__ = [
+    "QUERIES",
+    "WRITES",
+    "Query",
+    "Statement",
+    "check_text",
+    "no_query",
+    "one_query",
+    "read_query",
+    "refusal",
+    "split",
+]
 
 Dialect = Literal["postgres", "sqlite"]
 StatementT = TypeVar("StatementT")
 
 _LONGEST = 1_000_000
-_QUERIES = frozenset({"select", "with", "values", "table", "explain", "show", "("})
+QUERIES = frozenset({"select", "with", "values", "table", "explain", "show", "("})
 """First words of what only reads. ``SHOW`` names a setting, or in a semantic layer its tables."""
 # fmt: off
 WRITES = frozenset((
@@ -89,11 +100,11 @@ def read_query(sql: str, dialect: Dialect) -> Query:
     allowed = "SET of search_path or time zone" if dialect == "postgres" else None
     before, last = one_query(split(sql, dialect), _is_setting, allowed)
     first = last.words[0] if last.words else ""
-    queries = _QUERIES | {"pragma"} if dialect == "sqlite" else _QUERIES
+    queries = QUERIES | {"pragma"} if dialect == "sqlite" else QUERIES
     if first in WRITES - queries:
         raise refusal(first.upper())
     if first not in queries:
-        raise QueryError(f"the text is no query: it begins with {_beginning(last.text)}")
+        raise no_query(last.text)
     return Query(settings=tuple(one.text for one in before), statement=last)
 
 
@@ -121,6 +132,12 @@ def one_query(
     if is_harmless(last):
         raise QueryError("the text only sets something and asks nothing")
     return before, last
+
+
+def no_query(text: str) -> QueryError:
+    """Return why a text is not run that begins as no SQL does."""
+    line = " ".join(text[:200].split())
+    return QueryError(f"the text is no query: it begins with {line if len(line) <= 40 else f'{line[:39]}…'!r}")
 
 
 def refusal(what: str) -> QueryError:
@@ -159,8 +176,3 @@ def _is_setting(statement: Statement) -> bool:
     if words[:1] != ("set",):
         return False
     return next((word for word in words[1:] if word not in {"local", "session"}), "") in _SETTINGS
-
-
-def _beginning(text: str) -> str:
-    line = " ".join(text[:200].split())
-    return repr(line if len(line) <= 40 else f"{line[:39]}…")

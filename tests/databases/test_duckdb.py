@@ -141,7 +141,10 @@ async def test_every_type_goes_into_a_large_result(database: Database, sql: str)
 REFUSED = {
     "": "there is no query",
     "-- nothing": "there is no query",
-    "Sure! Here is the query.": 'syntax error at or near "Sure"',
+    "Sure! Here is the query.": "the text is no query: it begins with 'Sure! Here is the query.'",
+    "```sql\nSELECT 1\n```": "the text is no query: it begins with '```sql SELECT 1 ```'",
+    "SELECT 1 FORM orders": 'syntax error at or near "orders"',
+    "WITH gone AS (DELETE FROM orders RETURNING id) FROM gone": "read-only mode",
     "SELECT 1; SELECT 2": "the text holds 2 statements",
     "INSERT INTO orders VALUES (1, 'a')": "INSERT is refused: the database is only read",
     "DROP TABLE orders": "DROP is refused",
@@ -342,6 +345,8 @@ async def test_a_folder_of_csv_and_parquet_is_a_database(tmp_path: Path) -> None
         assert (await asked(database, 'SELECT b FROM "odd name\'s"')).rows == [("x",)]
         assert "disabled" in await refusal(database, f"SELECT * FROM read_text('{tmp_path}/notes.txt')")
         assert "COPY is refused" in await refusal(database, f"COPY orders TO '{tmp_path}/orders.csv'")
+        hidden = "WITH gone AS (DELETE FROM orders RETURNING id) FROM gone"
+        assert "read-only" in await refusal(database, hidden)
         assert "CREATE TABLE orders (\n  id BIGINT,\n  amount DOUBLE\n);" in await database.describe()
 
 
