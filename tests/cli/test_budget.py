@@ -140,6 +140,11 @@ def unlisted(model: str, at: str) -> str:
             "evals/greet.eval.py:4: harness 'codex-gpt-0'",
             unlisted("gpt-0", "openai"),
         ),
+        (
+            '[harness.it]\nkind = "model"\nmodel = "openai/gpt-0"\n',
+            "harness 'it': its model: model 'openai/gpt-0'",
+            unlisted("gpt-0", "openai"),
+        ),
         (PRICED + '[defaults]\njudge = "openai/gpt-0"\n', f"{IN_EVAL} 'openai/gpt-0'", unlisted("gpt-0", "openai")),
         (PRICED.replace("usage = { cost", "#") + '[defaults]\njudge = "fake"\n', f"{IN_EVAL} 'fake'", SILENT),
     ],
