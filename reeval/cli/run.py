@@ -60,7 +60,7 @@ Junit = Annotated[Path | None, typer.Option("--junit", metavar="FILE", help="Als
 KeepSandbox = Annotated[bool, typer.Option("--keep-sandbox", help="Leave each sandbox behind and say where it is.")]
 Debug = Annotated[bool, typer.Option("--debug", help="One attempt, no timeout, no live block: a breakpoint works.")]
 Verbose = Annotated[bool, typer.Option("--verbose", "-v", help="Also show passing checks and logs.")]
-Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Only the results.")]
+Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Only the results, and what broke.")]
 
 
 @guarded

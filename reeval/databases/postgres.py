@@ -50,7 +50,8 @@ def connect(url: str, limits: Limits) -> _Connection:
             url, autocommit=True, connect_timeout=_CONNECTING, application_name="reeval", prepare_threshold=None
         )
     except psycopg.Error as error:
-        raise QueryError(f"the database cannot be reached: {str(error).strip()}") from None
+        said = str(error).strip().removeprefix("connection failed: ")
+        raise QueryError(f"the database cannot be reached: {said}") from None
     return _Connection(connection, limits)
 
 

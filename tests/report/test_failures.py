@@ -166,7 +166,7 @@ def test_errors_stand_apart_and_what_is_not_shown_is_counted() -> None:
 
 
 def test_attempts_of_one_eval_that_failed_alike_are_told_once() -> None:
-    broken = AttemptFailure(reason="Ground truth query failed", analysis="no such table", phase=Phase.TRUTH)
+    broken = AttemptFailure(reason="no such program", phase=Phase.HARNESS)
     same = [attempt(Outcome.ERROR, attempt=f"terse/-/fake#{run}", failure=broken) for run in (1, 2, 3)]
     other = attempt(
         Outcome.ERROR, attempt="terse/-/fake#4", failure=AttemptFailure(reason="it ended", phase=Phase.BODY)
@@ -174,7 +174,7 @@ def test_attempts_of_one_eval_that_failed_alike_are_told_once() -> None:
     elsewhere = attempt(Outcome.ERROR, eval="evals/other.eval.py::asks", failure=broken)
     entries = [entry(f"terse/-/fake#{run}", Outcome.ERROR) for run in range(1, 6)]
     _, errors = failure_sections([evaluated("asks", attempts=entries)], [*same, other, elsewhere], Page(cells=80))
-    said = "      Ground truth query failed: no such table"
+    said = "      harness: no such program"
     assert errors[3:] == [
         "    terse/-/fake#1  error",
         said,
@@ -185,6 +185,24 @@ def test_attempts_of_one_eval_that_failed_alike_are_told_once() -> None:
         "  evals/other.eval.py::asks",
         "    terse/-/fake#1  error",
         said,
+    ]
+
+
+def test_a_database_that_breaks_every_question_is_told_once() -> None:
+    broken = AttemptFailure(reason="Ground truth query failed", analysis="it is gone", phase=Phase.TRUTH)
+    records = [attempt(Outcome.ERROR, eval=f"auto/{name}", failure=broken) for name in ("a", "b", "c")]
+    records.append(attempt(Outcome.ERROR, eval="auto/d", failure=replace(broken, analysis="no such table")))
+    evals = [replace(evaluated(name), id=f"auto/{name}") for name in "abcd"]
+    _, errors = failure_sections(evals, records, Page())
+    assert errors[2:] == [
+        "  evals/greet.eval.py › a",
+        "    terse/-/fake#1  error",
+        "      Ground truth query failed: it is gone",
+        "      2 more failed in the same way: auto/b@terse/-/fake#1, auto/c@terse/-/fake#1",
+        "",
+        "  evals/greet.eval.py › d",
+        "    terse/-/fake#1  error",
+        "      Ground truth query failed: no such table",
     ]
 
 

@@ -12,7 +12,7 @@ from reeval.report.live.progress import Progress
 from reeval.report.live.writer import LineWriter
 from reeval.report.screen.ending import blocks, header, screen, totals
 from reeval.report.screen.evidence import checks_of, log_of
-from reeval.report.screen.failures import Page, check_lines, headline, log_lines
+from reeval.report.screen.failures import Page, check_lines, failure_sections, headline, log_lines
 from reeval.report.screen.numbers import number, seconds
 from reeval.report.text import one_line, width
 from reeval.schema.plan import Plan, PlannedAttempt
@@ -97,7 +97,9 @@ class PlainReporter:
         """Write the last screen."""
         elapsed = time.monotonic() - self._progress.began
         if self._verbosity == "quiet":
-            lines = [*blocks(record.evals, self._page), *totals(record, elapsed, self._page)]
+            _, errors = failure_sections(record.evals, failures, self._page)
+            lines = [*blocks(record.evals, self._page), *(["", *errors, ""] if errors else [])]
+            lines += totals(record, elapsed, self._page)
             lines += [f"accuracy  {text}" for text in accuracy_texts(record.accuracy)]
         else:
             place = f"{self.runs}/{record.run_id}/"

@@ -172,13 +172,13 @@ def failure_lines(record: AttemptRecord, page: Page, indent: int = 2, told: str 
 
 @dataclass(frozen=True)
 class Alike:
-    """Attempts of one eval that did not pass and of which the same is to be said."""
+    """Attempts that failed in the same way: of one eval, or of any that the database broke."""
 
     first: AttemptRecord
     lines: list[str]
     """Of the first."""
     others: list[str] = field(default_factory=list)
-    """The names of the others."""
+    """The names of the others; of those of another eval their keys."""
 
     @property
     def key(self) -> str:
@@ -188,7 +188,7 @@ class Alike:
     @property
     def more(self) -> str:
         """How many others there are."""
-        return f"{len(self.others)} more of this eval failed in the same way"
+        return f"{len(self.others)} more{'' if _is_shared(self.first) else ' of this eval'} failed in the same way"
 
 
 def alike(failures: Iterable[tuple[AttemptRecord, list[str]]]) -> list[Alike]:
@@ -196,12 +196,18 @@ def alike(failures: Iterable[tuple[AttemptRecord, list[str]]]) -> list[Alike]:
     groups: dict[tuple[str | None, ...], Alike] = {}
     for record, lines in failures:
         # The first line says the outcome and the verdict beside the attempt's name.
-        key = (record.eval, record.outcome, record.verdict, *lines[1:])
+        key = (None if _is_shared(record) else record.eval, record.outcome, record.verdict, *lines[1:])
         if key in groups:
-            groups[key].others.append(record.attempt)
+            same = groups[key].first.eval == record.eval
+            groups[key].others.append(record.attempt if same else attempt_key(record.eval, record.attempt))
         else:
             groups[key] = Alike(record, lines)
     return list(groups.values())
+
+
+def _is_shared(record: AttemptRecord) -> bool:
+    """Say whether what broke an attempt may have broken others alike: a database that no question can reach."""
+    return record.failure is not None and record.failure.phase is Phase.TRUTH
 
 
 def _data_lines(record: AttemptRecord, page: Page, indent: int) -> list[str]:

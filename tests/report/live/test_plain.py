@@ -73,6 +73,15 @@ def test_quiet_is_only_the_results() -> None:
     assert len(lines) == 3
 
 
+def test_quiet_still_says_what_broke() -> None:
+    out = io.StringIO()
+    reporter = PlainReporter(out, masker=NOBODY, verbosity="quiet")
+    broken = evaluated("greets by name", cell(error=1, gate=gate(holds=None)))
+    reporter.run_finished(run(broken, exit_code=3), [errored_attempt()])
+    reporter.close()
+    assert "1 error\n\nerrors\n\n  evals/greet.eval.py › greets by name\n    terse/-/fake#2  error\n" in out.getvalue()
+
+
 def test_verbose_also_shows_passing_checks_and_logs() -> None:
     text = told("verbose")
     assert "    ✓ names the file\n    log\n      hi\n" in text
