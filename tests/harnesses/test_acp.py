@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import shlex
 import sys
+import time
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -18,7 +19,7 @@ from reeval.harnesses.acp import KIND
 from reeval.protocols import Session
 from reeval.schema.environment import McpServer
 from reeval.schema.plan import PlannedHarness
-from reeval.schema.transcript import Channel, FileEdit, Notice, Reasoning, Text, Turn
+from reeval.schema.transcript import Channel, FileEdit, Notice, Reasoning, Text, ToolCall, Turn
 from tests.harnesses.rooms import PlainRoom
 
 pytestmark = pytest.mark.anyio
@@ -111,6 +112,31 @@ async def test_updates_of_a_call_add_up_to_one_call(tmp_path: Path) -> None:
         ("read", None, {"title": "Reading a.txt"}, "no", False, None),
         ("other", None, {"title": "Asking around"}, "", None, None),
     ]
+
+
+async def test_calls_have_their_times_in_their_turn(tmp_path: Path) -> None:
+    steps = (
+        call("1", update="tool_call", title="sleep", kind="execute", status="in_progress"),
+        ["pause", 0.2],
+        call("2", title="ls", kind="execute", status="completed"),
+        call("1", status="completed"),
+    )
+    async with talking(planned(), Room(tmp_path), tmp_path) as session:
+        for _ in range(2):
+            began = time.monotonic()
+            inner, outer = (await said(session, *steps)).tool_calls
+            took = time.monotonic() - began
+            (begin, length), (inner_begin, inner_length) = times_of(outer), times_of(inner)
+            assert 0 <= begin <= inner_begin - 0.19
+            assert inner_begin + inner_length <= begin + length + 0.001
+            assert begin + length <= took
+            await anyio.sleep(0.5)
+
+
+def times_of(call: ToolCall) -> tuple[float, float]:
+    assert call.started is not None
+    assert call.duration is not None
+    return call.started, call.duration
 
 
 async def test_edits_are_told_with_their_paths(tmp_path: Path) -> None:

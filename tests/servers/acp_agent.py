@@ -6,6 +6,7 @@
     ["say-long", COUNT]     so many letters of it
     ["print", TEXT]         anything on standard output
     ["wait"]                until it is told to cancel
+    ["pause", SECONDS]      for so long
     ["sleep"]               for ever, whatever it is told
     ["die", CODE]           its end
     ["error", CODE, TEXT]   its answer to the prompt is an error
@@ -91,6 +92,7 @@ STEPS: dict[str, Any] = {
     "heard": lambda: say(json.dumps([*HEARD, os.getpid()])),
     "print": show,
     "wait": wait,
+    "pause": time.sleep,
     "sleep": lambda: time.sleep(600),
     "die": die,
     "error": lambda code, message: {"error": {"code": code, "message": message}},

@@ -94,6 +94,7 @@ class AcpSession:
     async def send(self, prompt: str) -> Turn:
         """Send a prompt and make a turn of what the agent tells until it has answered."""
         self._turns += 1
+        self._updates.begin()
         answer = self._answer = EventAnswer(self._wish.unreported)
         try:
             error = await self._prompt(prompt)

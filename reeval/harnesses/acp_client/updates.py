@@ -76,6 +76,11 @@ class Updates:
         self._thought = Said()
         self._message: str | None = None
         self._begun: dict[str, _Begun] = {}
+        self._origin = monotonic()
+
+    def begin(self) -> None:
+        """Start a turn: times of calls are counted from here."""
+        self._origin = monotonic()
 
     def read(self, update: Any) -> Iterator[StreamEvent | str]:
         """Yield the events of one update; what is unknown says nothing."""
@@ -152,7 +157,8 @@ class Updates:
             # That a command ran is no success: agents call one that failed "completed" as well.
             ok=None if name == "shell" and ok and code is None else ok and not code,
             exit_code=code,
-            duration=round(max(monotonic() - begun.since, 0.0), 6),
+            started=round(begun.since - self._origin, 6),
+            duration=round(monotonic() - begun.since, 6),
         )
 
 
