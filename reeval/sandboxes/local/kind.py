@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from reeval.errors import InfrastructureError, Phase, PlanError
 from reeval.protocols import HarnessKind, Sandbox, SandboxRequest
-from reeval.sandboxes.local.options import Isolation as Wanted
-from reeval.sandboxes.local.options import LocalOptions, parse_options
+from reeval.sandboxes.local.options import LocalOptions, WantedIsolation, parse_options
 from reeval.sandboxes.options import own_options
 from reeval.schema.environment import Egress
 from reeval.schema.plan import PlannedSandbox
@@ -93,7 +92,7 @@ class LocalSandboxKind:
 
         return await to_thread.run_sync(directories.sweep, root)
 
-    def _isolated(self, id: str, wanted: Wanted) -> bool:
+    def _isolated(self, id: str, wanted: WantedIsolation) -> bool:
         if wanted == "none":
             return False
         from reeval.sandboxes.local.bubblewrap import problem

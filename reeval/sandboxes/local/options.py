@@ -9,16 +9,16 @@ from typing import Any, Literal, cast, get_args
 
 from reeval.sandboxes.options import Reader, read_count, read_seconds, read_table
 
-__all__ = ["Isolation", "LocalOptions", "parse_options"]
+__all__ = ["LocalOptions", "WantedIsolation", "parse_options"]
 
-Isolation = Literal["require", "prefer", "none"]
+WantedIsolation = Literal["require", "prefer", "none"]
 
 
 @dataclass(frozen=True, kw_only=True)
 class LocalOptions:
     """The options of a local sandbox."""
 
-    isolation: Isolation | None = None
+    isolation: WantedIsolation | None = None
     """``require``: bubblewrap, or nothing runs. ``prefer``: bubblewrap where it works, else a plain directory.
     ``none``: a plain directory. None: ``require``, but ``none`` for a harness that runs in process."""
     read_only: tuple[str, ...] = ()
@@ -38,10 +38,10 @@ def parse_options(table: Mapping[str, Any], owner: str) -> LocalOptions:
     return LocalOptions(**read_table(table, owner, _READERS))
 
 
-def _isolation(value: Any) -> Isolation:
-    for known in get_args(Isolation):
+def _isolation(value: Any) -> WantedIsolation:
+    for known in get_args(WantedIsolation):
         if value == known:
-            return cast("Isolation", known)
+            return cast("WantedIsolation", known)
     raise ValueError('write "require", "prefer" or "none"')
 
 

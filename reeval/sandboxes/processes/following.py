@@ -3,48 +3,65 @@
 from __future__ import annotations
 
 import time
+from abc import ABC, abstractmethod
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from typing import Protocol, TypeVar
+from typing import TypeVar
 
 from reeval.authoring import Command
 from reeval.sandboxes.processes.arguments import command_text
 from reeval.sandboxes.processes.output import BoundedOutput
 from reeval.schema.transcript import CommandResult
 
-__all__ = ["Started", "finished", "held"]
+__all__ = ["GRACE", "Started", "finished", "held"]
+
+GRACE = 0.2
+"""Seconds after its end in which a process's output may still come: a background child can hold it open."""
 
 T = TypeVar("T", bound="Started")
 
 
-class Started(Protocol):
-    """A started process, of the host or of a container."""
+class Started(ABC):
+    """A started process, of the host or of a container: what does not depend on which."""
+
+    def __init__(self, limit: int) -> None:
+        """``limit``: bytes of standard error to keep."""
+        self.stderr = BoundedOutput(limit)
+        """What it wrote to standard error so far."""
+
+    def stderr_text(self) -> str:
+        """Return what it wrote to standard error so far, bounded."""
+        return self.stderr.text()
+
+    async def stdout(self) -> AsyncIterator[bytes]:
+        """Yield its output as it comes; ends soon after the process, also when a child of it holds the pipe."""
+        while (chunk := await self.read()) is not None:
+            if chunk:
+                yield chunk
 
     @property
+    @abstractmethod
     def ended(self) -> bool:
         """Whether it is known to have ended."""
-        ...
 
-    @property
-    def stderr(self) -> BoundedOutput:
-        """What it wrote to standard error so far."""
-        ...
-
+    @abstractmethod
     async def read(self) -> bytes | None:
-        """Return what it printed next; None at the end."""
-        ...
+        """Wait for something to happen and return the new output, perhaps empty; None at the end.
 
+        Standard error is read along, so that a process cannot block on it while its output is waited for.
+        """
+
+    @abstractmethod
     async def wait(self) -> int:
-        """Return its exit code."""
-        ...
+        """Return its exit code, minus the signal's number when a signal ended it."""
 
+    @abstractmethod
     async def kill(self) -> None:
         """End it with everything it started."""
-        ...
 
+    @abstractmethod
     def close(self) -> None:
-        """Let go of it."""
-        ...
+        """Let go of it: what its background children still print is dropped."""
 
 
 @asynccontextmanager

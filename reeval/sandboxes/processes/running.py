@@ -8,7 +8,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from typing import Literal
 
@@ -17,14 +17,12 @@ from anyio import to_thread
 
 from reeval.sandboxes.processes.drain import drain
 from reeval.sandboxes.processes.feed import Feed, input_of
+from reeval.sandboxes.processes.following import GRACE, Started
 from reeval.sandboxes.processes.kin import end_marked
-from reeval.sandboxes.processes.output import BoundedOutput
 
 __all__ = ["Running", "spawn"]
 
 CHUNK = 65_536
-GRACE = 0.2
-"""Seconds after its end in which a process's pipes may still bring output: a background child can hold them open."""
 LATE = 4 * CHUNK
 """Bytes that two pipes can hold: what comes after them was written by a background child."""
 POLL = 0.02
@@ -34,16 +32,16 @@ LAST_WAIT = 5.0
 READY = selectors.EVENT_READ
 
 
-class Running:
+class Running(Started):
     """A process and its two pipes; implements ``protocols.Process``. To be closed when done with."""
 
     def __init__(
         self, popen: subprocess.Popen[bytes], feed: Feed | None, pipes: tuple[int, int], mark: str, limit: int
     ) -> None:
+        super().__init__(limit)
         stdout, stderr = pipes
         self._popen = popen
         self._feed = feed
-        self._stderr = BoundedOutput(limit)
         self._mark = mark
         self._began = time.monotonic()
         self._ended: float | None = None
@@ -66,21 +64,6 @@ class Running:
     def ended(self) -> bool:
         """Whether it has ended."""
         return self._popen.poll() is not None
-
-    @property
-    def stderr(self) -> BoundedOutput:
-        """What it wrote to standard error so far."""
-        return self._stderr
-
-    def stderr_text(self) -> str:
-        """Return what it wrote to standard error so far, bounded."""
-        return self._stderr.text()
-
-    async def stdout(self) -> AsyncIterator[bytes]:
-        """Yield its output as it comes; ends soon after the process, also when a child of it holds the pipe."""
-        while (chunk := await self.read()) is not None:
-            if chunk:
-                yield chunk
 
     async def read(self) -> bytes | None:
         """Wait for something to happen and return the new output, perhaps empty; None at the end.
@@ -183,7 +166,7 @@ class Running:
             self._late += len(data)
         if self._pipes[pipe]:
             return data
-        self._stderr.add(data)
+        self.stderr.add(data)
         return b""
 
 

@@ -48,7 +48,6 @@ class ImageGoneError(InfrastructureError):
         # What reeval made it calls by its id, and makes again.
         step = "run again" if image.startswith("sha256:") else f"docker pull {image}, then run again"
         super().__init__(Phase.SANDBOX, f"the image {image!r} is gone from the container engine; {step}", detail=said)
-        self.image = image
 
 
 @asynccontextmanager

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import AsyncIterator
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
@@ -12,15 +11,13 @@ import anyio
 
 from reeval.errors import InfrastructureError, Phase
 from reeval.sandboxes.docker.engine.streams import STDOUT, Frames, Stream
-from reeval.sandboxes.processes.output import BoundedOutput
+from reeval.sandboxes.processes.following import GRACE, Started
 
 if TYPE_CHECKING:
     from reeval.sandboxes.docker.container import Container
 
 __all__ = ["RunningProcess"]
 
-GRACE = 0.2
-"""Seconds after its end in which a process's output may still come: a background child can hold it open."""
 FIRST_LOOK, MOST_BETWEEN = 0.1, 1.0
 """Seconds of silence after which the engine is asked whether it still runs, and between two such looks."""
 LAST_WAIT = 5.0
@@ -33,16 +30,16 @@ NOT_STARTED = {126, 127}
 """And what it says of its end. A process may do both: which one did it is known by whether it ran."""
 
 
-class RunningProcess:
+class RunningProcess(Started):
     """A process and its stream; implements ``protocols.Process``. To be closed when done with."""
 
     def __init__(self, container: Container, id: str, stream: Stream, *, mark: str, limit: int) -> None:
+        super().__init__(limit)
         self._container = container
         self._id = id
         self._stream = stream
         self._mark = mark
         self._frames = Frames()
-        self._stderr = BoundedOutput(limit)
         self._raw_code: int | None = None
         self._deadline: float | None = None
         self._between = FIRST_LOOK
@@ -59,15 +56,6 @@ class RunningProcess:
         """Whether it is known to have ended."""
         return self._raw_code is not None
 
-    @property
-    def stderr(self) -> BoundedOutput:
-        """What it wrote to standard error so far."""
-        return self._stderr
-
-    def stderr_text(self) -> str:
-        """Return what it wrote to standard error so far, bounded."""
-        return self._stderr.text()
-
     def feed(self, data: bytes) -> None:
         """Write its whole input while it runs, then end it."""
         # A task, as what it reads may be long and what it writes meanwhile must be read.
@@ -76,12 +64,6 @@ class RunningProcess:
     async def send(self, data: bytes) -> None:
         """Write to its standard input; ``OSError`` when it reads no more."""
         await self._stream.send(data)
-
-    async def stdout(self) -> AsyncIterator[bytes]:
-        """Yield its output as it comes; ends soon after the process, also when a child of it holds the stream."""
-        while (chunk := await self.read()) is not None:
-            if chunk:
-                yield chunk
 
     async def read(self) -> bytes | None:
         """Wait for something to happen and return the new output, perhaps empty; None at the end."""
@@ -171,5 +153,5 @@ class RunningProcess:
             if kind == STDOUT:
                 output += body
             else:
-                self._stderr.add(body)
+                self.stderr.add(body)
         return output
