@@ -8,21 +8,15 @@ import shlex
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
+import msgspec
+
 from reeval.harnesses.agents.agent import Agent, AgentFile, Call, Ending, Invocation
 from reeval.harnesses.agents.kind import agent_kind
 from reeval.harnesses.agents.programs.package import Package
 from reeval.harnesses.agents.streams.calls import mcp_name
 from reeval.harnesses.agents.streams.failures import failure, provider_failure
-from reeval.harnesses.agents.streams.reading import (
-    JsonTranslator,
-    amount,
-    at,
-    exit_code_at,
-    joined,
-    listed,
-    relative,
-    text_at,
-)
+from reeval.harnesses.agents.streams.reading import JsonTranslator, amount, at, joined, relative, text_at
+from reeval.harnesses.agents.streams.shapes import ExitCode
 from reeval.harnesses.agents.streams.totals import RunningTotal
 from reeval.harnesses.layouts import LAYOUTS
 from reeval.harnesses.program.stream import Done, Message, Retry, StreamEvent, Used
@@ -39,8 +33,6 @@ _MOST_WAITS = 3
 _PLAIN = re.compile(r"\S+ -l?c '([^']*)'")
 """The usual case, without ``shlex``, which takes longer than all the rest of an event."""
 _KINDS = {"add": "create", "delete": "delete"}
-_CALLS = frozenset({"command_execution", "file_change", "mcp_tool_call", "web_search"})
-"""Items that begin and end; the others come once."""
 
 
 def invoke(call: Call) -> Invocation:
@@ -93,8 +85,39 @@ def _toml(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
 
 
+class _Item(msgspec.Struct):
+    """Of every type of item, what is looked at."""
+
+    id: str = ""
+    type: str = ""
+    status: str = ""
+    text: str = ""
+    message: str = ""
+    command: str = ""
+    aggregated_output: str = ""
+    exit_code: ExitCode | None = None
+    changes: list[Any] = []
+    server: str = ""
+    tool: str = ""
+    arguments: Any = None
+    result: Any = None
+    error: Any = None
+    query: str = ""
+
+
+class _Event(msgspec.Struct):
+    type: str = ""
+    item: _Item = msgspec.field(default_factory=_Item)
+    thread_id: str = ""
+    usage: Any = None
+    error: Any = None
+    message: str = ""
+
+
 class Translator(JsonTranslator):
     """Reads the events of ``--json``: items that start and complete, and totals over the whole thread."""
+
+    shape = _Event
 
     def __init__(self, workspace: str, servers: Sequence[str] = ()) -> None:
         super().__init__(workspace, servers)
@@ -108,64 +131,62 @@ class Translator(JsonTranslator):
         super().begin()
         self._ended, self._error, self._waits = False, "", 0
 
-    def event(self, found: dict[str, Any]) -> Iterable[StreamEvent | str]:
+    def event(self, found: _Event) -> Iterable[StreamEvent | str]:
         """Return the events of one object."""
-        match found.get("type"):
+        match found.type:
             case "item.started":
-                self._begin(found.get("item"))
+                self._begin(found.item)
             case "item.completed":
-                return self._item(found.get("item"))
+                return self._item(found.item)
             case "thread.started":
-                self.session = text_at(found, "thread_id") or self.session
+                self.session = found.thread_id or self.session
             case "turn.completed":
                 self._ended = True
-                return (*self.calls.rest(), self._total.used(_used(found.get("usage"))), Done())
+                return (*self.calls.rest(), self._total.used(_used(found.usage)), Done())
             case "turn.failed":
-                return self._failed(text_at(found.get("error"), "message"))
+                return self._failed(text_at(found.error, "message"))
             case "error":
-                return self._trouble(text_at(found, "message"))
+                return self._trouble(found.message)
         return ()
 
-    def _begin(self, item: Any) -> None:
-        id, kind = text_at(item, "id"), text_at(item, "type")
-        match kind:
+    def _begin(self, item: _Item) -> None:
+        match item.type:
             case "command_execution":
-                self.calls.begin(id, "shell", kind, {"command": _unwrapped(text_at(item, "command"))})
+                self.calls.begin(item.id, "shell", item.type, {"command": _unwrapped(item.command)})
             case "file_change":
-                self.calls.begin(id, "edit", kind, {"changes": listed(item, "changes")})
+                self.calls.begin(item.id, "edit", item.type, {"changes": item.changes})
             case "mcp_tool_call":
-                name = mcp_name(text_at(item, "server"), text_at(item, "tool"))
-                self.calls.begin(id, name, name, at(item, "arguments"))
+                name = mcp_name(item.server, item.tool)
+                self.calls.begin(item.id, name, name, item.arguments)
             case "web_search":
-                self.calls.begin(id, "search", kind, {"query": text_at(item, "query")})
+                self.calls.begin(item.id, "search", item.type, {"query": item.query})
 
-    def _item(self, item: Any) -> Iterable[StreamEvent | str]:
-        match text_at(item, "type"):
+    def _item(self, item: _Item) -> Iterable[StreamEvent | str]:
+        match item.type:
             case "reasoning":
-                return (Reasoning(text=text_at(item, "text")),)
+                return (Reasoning(text=item.text),)
             case "agent_message":
-                return (Message(text=text_at(item, "text")),)
-            case "command_execution" | "file_change" | "mcp_tool_call" | "web_search" as kind:
-                return self._called(item, kind)
+                return (Message(text=item.text),)
+            case "command_execution" | "file_change" | "mcp_tool_call" | "web_search":
+                return self._called(item)
             case "error":
-                return (text_at(item, "message"),)
+                return (item.message,)
         return ()
 
-    def _called(self, item: Any, kind: str) -> Iterable[StreamEvent]:
-        id, ok = text_at(item, "id"), text_at(item, "status") == "completed"
-        if id not in self.calls:
+    def _called(self, item: _Item) -> Iterable[StreamEvent]:
+        if item.id not in self.calls:
             self._begin(item)
-        match kind:
+        ok = item.status == "completed"
+        match item.type:
             case "command_execution":
-                code = exit_code_at(item, "exit_code")
-                return (self.calls.end(id, text_at(item, "aggregated_output"), ok=ok, exit_code=code),)
+                return (self.calls.end(item.id, item.aggregated_output, ok=ok, exit_code=item.exit_code),)
             case "file_change":
-                edits = (self._edit(change) for change in listed(item, "changes") if ok)
-                return (self.calls.end(id, "", ok=ok), *edits)
+                edits = (self._edit(change) for change in item.changes if ok)
+                return (self.calls.end(item.id, "", ok=ok), *edits)
             case "mcp_tool_call":
-                output = joined(at(item, "result", "content")) or text_at(at(item, "error"), "message")
-                return (self.calls.end(id, output, ok=ok and at(item, "error") is None),)
-        return (self.calls.end(id, "", ok=True), WebSearch(query=text_at(item, "query"), ok=True))
+                output = joined(at(item.result, "content")) or text_at(item.error, "message")
+                return (self.calls.end(item.id, output, ok=ok and item.error is None),)
+        return (self.calls.end(item.id, "", ok=True), WebSearch(query=item.query, ok=True))
 
     def _edit(self, change: Any) -> FileEdit:
         kind: Any = _KINDS.get(text_at(change, "kind"), "modify")

@@ -5,10 +5,14 @@ from __future__ import annotations
 import posixpath
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Any
+from contextlib import suppress
+from typing import Any, ClassVar
+
+import msgspec
 
 from reeval.harnesses.agents.agent import Ending
 from reeval.harnesses.agents.streams.calls import Calls
+from reeval.harnesses.agents.streams.shapes import fitted
 from reeval.harnesses.bounds import NUMBER_LIMIT
 from reeval.harnesses.program.stream import StreamEvent, decode_line
 
@@ -21,7 +25,11 @@ _SHOWN = 1000
 class JsonTranslator(ABC):
     """A translator for agents that print one JSON object a line: write ``event``, and ``end`` where that says more."""
 
+    shape: ClassVar[Any] = dict[str, Any]
+    """What an object is read as. A struct of the keys that are looked at is read faster; each needs a default."""
+
     def __init__(self, workspace: str, servers: Sequence[str] = ()) -> None:
+        self._decode = msgspec.json.Decoder(self.shape).decode
         self.workspace = workspace
         self.servers = tuple(servers)
         """Names of the MCP servers."""
@@ -34,21 +42,30 @@ class JsonTranslator(ABC):
         self.calls = Calls()
 
     @abstractmethod
-    def event(self, found: dict[str, Any]) -> Iterable[StreamEvent | str]:
+    def event(self, found: Any) -> Iterable[StreamEvent | str]:
         """Return the events of one object; what it raises for odd values becomes a note."""
 
     def lines(self, lines: Sequence[bytes]) -> Iterator[StreamEvent | str]:
         """Yield the events of lines, with a note for one that is not what ``event`` takes it for."""
         for line in lines:
-            found = decode_line(line)
-            if isinstance(found, dict):
+            found = self._read(line)
+            if found is not None:
                 try:
                     # What came before an odd value stays.
                     yield from self.event(found)
                 except (AttributeError, KeyError, IndexError, OverflowError, TypeError, ValueError) as error:
-                    yield f"unusable {found.get('type')} event ({type(error).__name__}): {_start(line)}"
+                    yield f"unusable event ({type(error).__name__}): {_start(line)}"
             elif line.strip():
                 yield f"no JSON object: {_start(line)}"
+
+    def _read(self, line: bytes) -> Any:
+        """Return what a line holds, in its shape; None for no object."""
+        try:
+            return self._decode(line)
+        except (msgspec.DecodeError, RecursionError):
+            with suppress(msgspec.ValidationError):
+                return fitted(decode_line(line), self.shape)
+            return None
 
     def end(self, ending: Ending) -> Iterator[StreamEvent | str]:  # noqa: ARG002 - for those that override it
         """Return the calls whose end was never reported."""
