@@ -115,7 +115,8 @@ def plan_of(project: Project, collected: Collected, selection: Selection) -> Pla
         options = {"statement_timeout": data.statement_timeout, "max_rows": data.max_rows, "target": data.target}
         return plan_database(str(data.database), project.store.root, os.environ, place=place, options=options)
 
-    return build_plan(collected.files, project.config, selection, project.catalog, database, _standby(os.environ))
+    standby = _standby(os.environ) if any(file.asks for file in collected.files) else None
+    return build_plan(collected.files, project.config, selection, project.catalog, database, standby)
 
 
 def _standby(environ: Mapping[str, str]) -> Standby:

@@ -62,7 +62,7 @@ def build_plan(
     if profile:
         outermost = outermost.push(profile)
     builder = _Builder(config, selection, catalog, profile)
-    asked = builder.data_defaults(outermost, standby if any(file.asks for file in files) else None)
+    asked = builder.data_defaults(outermost, standby)
     selected = select(tuple(candidates(files, outermost, asked)), selection, config)
     evals = tuple(builder.planned(candidate, selected.kind) for candidate in selected.evals)
     planned_database = builder.database(database) if any(planned.data for planned in evals) else None
