@@ -70,9 +70,10 @@ def _error(facts: AttemptFacts) -> AttemptFailure | None:
     if doubt is None:
         return None
     where = f" (line {doubt.line})" if doubt.line else ""
+    why = doubt.message.partition("\n")[0] or doubt.status
     return AttemptFailure(
         phase=Phase.JUDGE if doubt.match == "judge" else Phase.CHECK,
-        reason=clip(f"check {doubt.label!r}{where} could not be evaluated: {doubt.message or doubt.status}", 500),
+        reason=clip(f"check {doubt.label!r}{where} could not be evaluated: {why}", 500),
     )
 
 

@@ -87,11 +87,15 @@ def test_a_failed_verdict_stands_beside_the_score() -> None:
             "✗ missed  0 of 2 points",
         ),
         (check("nice", holds=None, gate=False, optional=True, status=CheckStatus.MISMATCHED), "✗ nice  optional"),
-        (check("stop", holds=False, stopped=True, duration=1.5), "✗ stop  stopped here, 1.5 s"),
+        (check("stop", holds=False, stopped=True, line=3, duration=1.5), "✗ stop  stopped here, line 3"),
     ],
 )
 def test_a_check_is_a_mark_a_label_and_its_numbers(one: CheckRecord, line: str) -> None:
     assert check_lines(one, Page(), 0) == [line]
+
+
+def test_how_long_a_check_took_is_shown_with_the_checks_that_hold() -> None:
+    assert check_lines(check("slow", duration=1.5), Page(passing=True), 0) == ["✓ slow  1.5 s"]
 
 
 @pytest.mark.parametrize(
@@ -163,6 +167,14 @@ def test_errors_stand_apart_and_what_is_not_shown_is_counted() -> None:
     ]
     assert errors[0] == "errors"
     assert not any("more" in line for line in errors)
+
+
+def test_how_long_a_judge_took_does_not_tell_failures_apart() -> None:
+    judged = [check("kind", holds=False, status=CheckStatus.MEASURED, duration=run / 10) for run in (1, 2)]
+    same = [attempt(Outcome.FAIL, attempt=f"terse/-/fake#{run}", checks=[one]) for run, one in enumerate(judged, 1)]
+    entries = [entry(f"terse/-/fake#{run}", Outcome.FAIL) for run in (1, 2)]
+    failures, _errors = failure_sections([evaluated("judged", attempts=entries)], same, Page(cells=80))
+    assert failures[-1] == "      1 more of this eval failed in the same way: terse/-/fake#2"
 
 
 def test_attempts_of_one_eval_that_failed_alike_are_told_once() -> None:

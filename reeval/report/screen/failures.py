@@ -86,7 +86,7 @@ def check_lines(check: CheckRecord, page: Page, indent: int) -> list[str]:
     """Return a check: its mark and label, its numbers, and its message below."""
     mark, style = _mark(check)
     label = page.line(f"{mark} {check.label}", indent)
-    facts = ", ".join(_facts(check))
+    facts = ", ".join(_facts(check, page))
     first = label.replace(mark, page.ink(style, mark), 1)
     lines = [first]
     if facts:
@@ -106,7 +106,7 @@ def _mark(check: CheckRecord) -> tuple[str, str]:
     return ("✓", "green") if check.status is CheckStatus.MATCHED else ("✗", "yellow")
 
 
-def _facts(check: CheckRecord) -> list[str]:
+def _facts(check: CheckRecord, page: Page) -> list[str]:
     facts = []
     if check.measurement is not None:
         least = "" if check.minimum is None else f" of at least {number(check.minimum)}"
@@ -122,7 +122,7 @@ def _facts(check: CheckRecord) -> list[str]:
         facts.append("stopped here")
     if check.line is not None:
         facts.append(f"line {check.line}")
-    if check.duration is not None:
+    if check.duration is not None and page.passing:  # else no two attempts would be alike
         facts.append(seconds(check.duration))
     return facts
 
