@@ -9,12 +9,15 @@ from reeval.usage import Usage
 
 __all__ = ["Budget"]
 
+_TRIFLE = 1e-9
+"""Dollars: ten times $0.01 spend $0.10, whatever they add up to in binary."""
+
 
 class Budget:
     """Adds up what is known. Once it says stop, it stays at that."""
 
     def __init__(self, limit: float, *, allow_unknown: bool) -> None:
-        """``limit`` in dollars. Without ``allow_unknown`` an attempt that ends well and has no known cost stops it."""
+        """``limit`` in dollars. Without ``allow_unknown`` what ends well and has no known cost stops it."""
         self._limit = limit
         self._allow_unknown = allow_unknown
         self._spent = 0.0
@@ -28,19 +31,25 @@ class Budget:
             return
         self._unpriced += 1
         # What was cut or broke cannot say what it cost; it is rare, while a harness that never says it is not.
-        if not self._allow_unknown and record.failure is None and self._blind is None:
-            self._blind = f"{record.eval}@{record.attempt}"
+        if record.failure is None:
+            self._unknown(f"{record.eval}@{record.attempt}")
 
-    def answer(self, usage: Usage) -> None:
+    def answer(self, model: str, usage: Usage) -> None:
         """Count an answer to a question."""
         self._spent += usage.cost or 0.0
+        if usage.cost is None:
+            self._unknown(f"an answer of {model}")
+
+    def _unknown(self, what: str) -> None:
+        if not self._allow_unknown and self._blind is None:
+            self._blind = what
 
     @property
     def why_stop(self) -> str | None:
         """Say why nothing more may begin; None: it may."""
         if self._blind is not None:
             return f"it is not known what {self._blind} cost"
-        return "the budget is spent" if self._spent >= self._limit else None
+        return "the budget is spent" if self._spent >= self._limit - _TRIFLE else None
 
     def record(self, *, unstarted: int, unasked: int, in_order: bool) -> BudgetRecord:
         """Return what came of it; ``in_order``: nothing else ended the run before its end."""

@@ -157,9 +157,10 @@ class _Run:
         give_back = _Once(partial(self._dispatcher.release, attempt))
 
         def collected() -> None:
-            give_back()
             self._tools.reporter.attempt_judging(attempt)
-            self._start_next()
+            if self._budget is None:  # With one, its room bounds how many attempts cost what is not counted yet.
+                give_back()
+                self._start_next()
 
         try:
             record = await self._executor.execute(self._plan, attempt.key, self._tools.recorder, collected)
@@ -205,7 +206,7 @@ class _Run:
         """Ask a model for the questions, whose answers cost something too."""
         reply = await self.models.answer(model, request)
         if self._budget is not None:
-            self._budget.answer(reply.usage)
+            self._budget.answer(model, reply.usage)
             self._look_at_budget(self._budget)
         return reply
 

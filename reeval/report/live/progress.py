@@ -100,9 +100,14 @@ class Progress:
     def left(self, now: float) -> float | None:
         """Return a guess of the seconds to go, from the pace so far; None when it is too early."""
         elapsed = now - self.began
-        if not self.done or elapsed < _EARLY or self.done >= self.total:
+        if not self.done or elapsed < _EARLY or self.done >= self.total or self._is_spent:
             return None
         return elapsed / self.done * (self.total - self.done)
+
+    @property
+    def _is_spent(self) -> bool:
+        """Whether the budget lets nothing more begin: what is still to come is only what runs."""
+        return self.budget is not None and (self.cost or 0.0) >= self.budget - 1e-9
 
     @property
     def _asking(self) -> str | None:

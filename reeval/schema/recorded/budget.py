@@ -17,7 +17,7 @@ class BudgetRecord(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True
     unpriced: int = 0
     """Attempts that cost something which is not known: more was spent."""
     blind: str | None = None
-    """The key of an attempt with an unknown cost at which the run stopped; None: there is none."""
+    """What had an unknown cost at which the run stopped, an attempt by its key or an answer; None: nothing had."""
     stopped: bool = False
     """The run ended for it, and did not get to its end."""
     unstarted: int = 0

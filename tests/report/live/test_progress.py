@@ -104,6 +104,14 @@ def test_the_cost_so_far_stands_beside_its_budget(budget: float | None, costs: l
     assert progress.facts(120.0)[-1] == (said, None)
 
 
+def test_a_spent_budget_leaves_no_time_to_estimate() -> None:
+    progress = some()
+    progress.budget = 0.11
+    assert progress.left(120.0) == pytest.approx(60.0)
+    progress.budget = 0.1
+    assert progress.left(120.0) is None
+
+
 def test_a_cost_that_nobody_knows_is_not_shown() -> None:
     progress = Progress(total=2, began=0.0)
     progress.finish(planned_attempt(), attempt(usage=spent(None)))
