@@ -193,12 +193,15 @@ def _told(error: Any, text: str) -> tuple[int, str]:
     problem = str(error.problem or error)
     if "another document" in problem:
         return mark.line + 1, "a second document begins here; keep everything in one"
-    return mark.line + 1, f"this is not YAML: {problem}, column {mark.column + 1}{_advice(problem)}"
+    began = getattr(error, "context_mark", None)
+    far = began is not None and began.line != mark.line
+    since = f", {error.context} that begins in line {began.line + 1}" if far else ""
+    return mark.line + 1, f"this is not YAML: {problem}, column {mark.column + 1}{since}{_advice(problem)}"
 
 
 def _advice(problem: str) -> str:
     if "mapping values are not allowed" in problem:
-        return "; put a text that holds ': ' in quotes, or write it below with '|'"
+        return "; indent its keys alike, and put a text that holds ': ' in quotes, or write it below with '|'"
     return ""
 
 

@@ -185,7 +185,14 @@ def test_a_wrong_question_is_told_with_its_line(tmp_path: Path, fields: str, sai
             "eval_questions:\n  - name: a: b\n",
             (
                 "2: this is not YAML: mapping values are not allowed in this context, column 12; "
-                "put a text that holds ': ' in quotes, or write it below with '|'"
+                "indent its keys alike, and put a text that holds ': ' in quotes, or write it below with '|'"
+            ),
+        ),
+        (
+            'eval_questions:\n  - name: "a\n    question: b\n',
+            (
+                "4: this is not YAML: found unexpected end of stream, column 1, "
+                "while scanning a quoted scalar that begins in line 2"
             ),
         ),
         ("eval_questions: *gone\n", "1: this is not YAML: found undefined alias, column 17"),
@@ -195,7 +202,7 @@ def test_a_wrong_question_is_told_with_its_line(tmp_path: Path, fields: str, sai
         (b"eval_questions:\n  - name: \xff\n", "2: byte 26 is not UTF-8; save the file as UTF-8"),
         ("eval_questions: []\nspace: \x07\n", "2: this is not YAML: control characters are not allowed"),
     ],
-    ids=["tab", "colon", "alias", "documents", "flow-depth", "block-depth", "bytes", "control"],
+    ids=["tab", "colon", "quote", "alias", "documents", "flow-depth", "block-depth", "bytes", "control"],
 )
 def test_what_is_no_yaml_is_told_with_its_line(tmp_path: Path, text: str | bytes, said: str) -> None:
     (line,) = refused(tmp_path, {FILE: text})
