@@ -91,8 +91,28 @@ def _thinking(call: Call) -> dict[str, Any]:
     return {"generateContentConfig": {"thinkingConfig": {"thinkingLevel": effort.upper()}}}
 
 
+class _Event(msgspec.Struct):
+    """Of every type of event, what is looked at."""
+
+    type: str = ""
+    session_id: str = ""
+    model: str = ""
+    role: str = ""
+    content: str = ""
+    tool_name: str = ""
+    tool_id: str = ""
+    parameters: Any = None
+    status: str = ""
+    output: str = ""
+    message: str = ""
+    error: Any = None
+    stats: Any = None
+
+
 class Translator(JsonTranslator):
     """Reads ``stream-json``: pieces of text, calls, and one result with the totals of this process."""
+
+    shape = _Event
 
     def begin(self) -> None:
         """Start a turn."""
@@ -101,24 +121,24 @@ class Translator(JsonTranslator):
         self._error = ""
         self._over = False
 
-    def event(self, found: dict[str, Any]) -> Iterator[StreamEvent | str]:
+    def event(self, found: _Event) -> Iterator[StreamEvent | str]:
         """Return the events of one object."""
-        match found.get("type"):
+        match found.type:
             case "init":
-                self.session = text_at(found, "session_id") or self.session
-                if model := text_at(found, "model"):
-                    yield Served(name=model)
-            case "message" if found.get("role") == "assistant":
-                self._said.add(text_at(found, "content"))
+                self.session = found.session_id or self.session
+                if found.model:
+                    yield Served(name=found.model)
+            case "message" if found.role == "assistant":
+                self._said.add(found.content)
             case "tool_use":
                 yield from self._flushed()
-                native = text_at(found, "tool_name")
+                native = found.tool_name
                 name = _TOOLS.get(native) or mcp_tool(native, "mcp_", self.servers) or native
-                self.calls.begin(text_at(found, "tool_id"), name, native, found.get("parameters"))
+                self.calls.begin(found.tool_id, name, native, found.parameters)
             case "tool_result":
                 yield from self._ended(found)
             case "error":
-                self._error = text_at(found, "message")
+                self._error = found.message
             case "result":
                 yield from self._result(found)
 
@@ -126,10 +146,9 @@ class Translator(JsonTranslator):
         if text := self._said.take():
             yield Message(text=text)
 
-    def _ended(self, found: dict[str, Any]) -> Iterator[StreamEvent]:
-        ok = found.get("status") == "success"
-        output = text_at(found, "output") or text_at(found.get("error"), "message")
-        call = self.calls.end(text_at(found, "tool_id"), output, ok=ok)
+    def _ended(self, found: _Event) -> Iterator[StreamEvent]:
+        ok = found.status == "success"
+        call = self.calls.end(found.tool_id, found.output or text_at(found.error, "message"), ok=ok)
         if call.name == "shell" and ok:
             call = _with_exit_code(call)
         yield call
@@ -137,12 +156,12 @@ class Translator(JsonTranslator):
             yield FileEdit(path=relative(path, self.workspace))
         yield from web_evidence(call)
 
-    def _result(self, found: dict[str, Any]) -> Iterator[StreamEvent]:
+    def _result(self, found: _Event) -> Iterator[StreamEvent]:
         yield from self._flushed()
-        yield from _used(found.get("stats"))
+        yield from _used(found.stats)
         self._over = True
-        if found.get("status") != "success":
-            yield api_failure(text_at(found.get("error"), "message") or self._error)
+        if found.status != "success":
+            yield api_failure(text_at(found.error, "message") or self._error)
         yield Done()
 
     def end(self, ending: Ending) -> Iterator[StreamEvent | str]:
