@@ -15,7 +15,7 @@ from reeval.harnesses.agents.streams.failures import failure
 from reeval.harnesses.agents.streams.reading import JsonTranslator, amount, at, cost_at, exit_code_at, listed, text_at
 from reeval.harnesses.program.stream import Done, Message, Retry, Served, StreamEvent, Used
 from reeval.schema.environment import Layout
-from reeval.schema.transcript import Channel, Reasoning
+from reeval.schema.transcript import Channel, Reasoning, ToolCall
 
 __all__ = ["AGENT", "KIND"]
 
@@ -94,7 +94,7 @@ class Translator(JsonTranslator):
             call = self.calls.end(
                 text_at(found, "tool_call_id"), output, ok=ran and not code, exit_code=code if ran else None
             )
-            yield msgspec.structs.replace(call, duration=None)
+            yield _untimed(call)
         yield from _used(extra)
         if found.get("role") == "exit":
             yield from self._ended(found)
@@ -129,7 +129,12 @@ class Translator(JsonTranslator):
                 yield f"the trajectory cannot be read: {error}"
             else:
                 yield from super().lines([bytes(message) for message in messages])
-        yield from super().end(ending)
+        yield from map(_untimed, self.calls.rest())
+
+
+def _untimed(call: ToolCall) -> ToolCall:
+    """Return a call without its times, which are those at which the trajectory was read."""
+    return msgspec.structs.replace(call, started=None, duration=None)
 
 
 def _used(extra: Any) -> Iterator[StreamEvent]:

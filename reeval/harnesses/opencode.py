@@ -141,6 +141,7 @@ class Translator(JsonTranslator):
         name = _TOOLS.get(native) or mcp_tool(native, "", self.servers) or native
         code = exit_code_at(at(state, "metadata"), "exit") if name == "shell" else None
         begun, ended = amount(at(state, "time"), "start"), amount(at(state, "time"), "end")
+        duration = max(ended - begun, 0) / 1000 if begun is not None and ended is not None else None
         call = ToolCall(
             name=name,
             native=native if native != name else None,
@@ -148,7 +149,9 @@ class Translator(JsonTranslator):
             output=text_at(state, "output") or text_at(state, "error"),
             ok=done and not code,
             exit_code=code,
-            duration=max(ended - begun, 0) / 1000 if begun is not None and ended is not None else None,
+            # It is told of at its end.
+            started=None if duration is None else round(max(self.calls.elapsed() - duration, 0), 6),
+            duration=duration,
         )
         yield call
         if name == "edit" and done and (path := text_at(given, "filePath")):

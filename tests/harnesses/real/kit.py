@@ -71,6 +71,8 @@ class Subject:
     edits: Literal["create", "modify"] | None = "create"
     """How it reports a new file; None: it writes files with its shell."""
     exit_codes: bool = True
+    times: bool = True
+    """Whether it tells when calls of tools began and ended."""
     long_prompts: bool = True
     tells_retries: bool = True
     most_tries: int = 2
@@ -121,6 +123,7 @@ SUBJECTS = {
             options={"retries": 0},  # it waits four seconds before one
             asks_within=20,
             edits=None,
+            times=False,
             long_prompts=False,
         ),
     )

@@ -50,6 +50,7 @@ async def test_two_turns(subject: Subject, server: AgentServer) -> None:
     assert "oops" in failed.output
     if subject.exit_codes:
         assert (ran.exit_code, failed.exit_code, failed.ok) == (0, 3, False)
+    assert all((call.started is not None) == (call.duration is not None) == subject.times for call in first.tool_calls)
     if mcp:
         (asked,) = calls_of(first, "mcp__demo__lookup")
         assert (asked.input, asked.output, asked.ok) == ({"thing": "ahoy"}, "ahoy-s3cret", True)

@@ -26,6 +26,10 @@ class Calls:
     def __contains__(self, id: str) -> bool:
         return id in self._begun
 
+    def elapsed(self) -> float:
+        """Return the seconds since the turn began."""
+        return (monotonic_ns() - self._origin) / 1_000_000_000
+
     def begin(self, id: str, name: str, native: str, input: Any = None) -> None:
         """A call begins; ``name`` is the canonical one."""
         if len(self._begun) < _MOST_OPEN:
