@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TypeVar
 
 import msgspec
 
-__all__ = ["Pricing", "Usage"]
+__all__ = ["ClaimedUsage", "Pricing", "Usage"]
 
 _Number = TypeVar("_Number", int, float)
 
@@ -43,6 +44,19 @@ class Usage(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
         if self.input is None or self.output is None:
             return None
         return self.input + self.output + (self.cache_read or 0) + (self.cache_write or 0)
+
+
+@dataclass(frozen=True, kw_only=True)
+class ClaimedUsage:
+    """What each answer of a scripted agent or model claims to have used; what is not given stays unknown."""
+
+    input: int | None = None
+    output: int | None = None
+    cache_read: int | None = None
+    cache_write: int | None = None
+    reasoning: int | None = None
+    cost: float | None = None
+    """US dollars."""
 
 
 class Pricing(msgspec.Struct, frozen=True, kw_only=True):

@@ -14,7 +14,7 @@ PACKAGE = ROOT / "reeval"
 MODULES = sorted(path.relative_to(ROOT) for path in PACKAGE.rglob("*.py"))
 
 FLOORS = {
-    **dict.fromkeys(("errors", "secrets", "shelf", "usage", "prices", "version"), 0),
+    **dict.fromkeys(("addresses", "errors", "secrets", "shelf", "usage", "prices", "version"), 0),
     "schema": 1,
     **dict.fromkeys(("authoring", "backends", "kinds", "protocols"), 2),
     **dict.fromkeys(("declare", "plan", "grade", "environments", "sandboxes", "harnesses", "models", "databases"), 3),

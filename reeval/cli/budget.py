@@ -62,7 +62,7 @@ def _why(pricing: Pricing) -> str:
         return "it cannot say what it costs, so that no budget can be kept; let it report a cost"
     if pricing.model is None:
         return "its model is the agent's own choice, so that its price is not known; name it, such as model = …"
-    from reeval.harnesses.addresses import host_of
+    from reeval.addresses import host_of
 
     where = host_of(pricing.price_list) or pricing.price_list  # without the password that a URL may hold
     return f"there is no price of {pricing.model!r} at {where} in the list; name another model"

@@ -18,9 +18,9 @@ from reeval.protocols import HarnessKind, Room, Sandbox
 from reeval.schema.environment import Layout
 from reeval.schema.plan import PlannedHarness
 from reeval.schema.transcript import Channel, CommandResult, Event, FileEdit, Text, ToolCall, Turn
-from reeval.usage import Pricing, Usage
+from reeval.usage import ClaimedUsage, Pricing, Usage
 
-__all__ = ["KIND", "FakeOptions", "ReportedUsage", "Step", "WithSkill"]
+__all__ = ["KIND", "FakeOptions", "Step", "WithSkill"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -60,19 +60,6 @@ class WithSkill:
 
 
 @dataclass(frozen=True, kw_only=True)
-class ReportedUsage:
-    """What each turn claims to have used; what is not given stays unknown."""
-
-    input: int | None = None
-    output: int | None = None
-    cache_read: int | None = None
-    cache_write: int | None = None
-    reasoning: int | None = None
-    cost: float | None = None
-    """US dollars."""
-
-
-@dataclass(frozen=True, kw_only=True)
 class FakeOptions:
     """The options of a ``[harness.NAME]`` table with ``kind = "fake"``."""
 
@@ -89,7 +76,7 @@ class FakeOptions:
     with_skill: WithSkill | None = None
     layout: str | None = None
     """Read rules, skills and MCP servers where this agent does, such as ``claude-code``; None: take no servers."""
-    usage: ReportedUsage | None = None
+    usage: ClaimedUsage | None = None
 
     def __post_init__(self) -> None:
         """Refuse what cannot be played."""

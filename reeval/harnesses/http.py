@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any, Self
 import anyio
 import msgspec
 
+from reeval.addresses import is_address
 from reeval.errors import InfrastructureError, Phase
-from reeval.harnesses.addresses import is_address
 from reeval.harnesses.options import typed_options
 from reeval.harnesses.program.answers import EventAnswer
 from reeval.harnesses.remote.answers import Body, body_for

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from urllib.parse import urlsplit
 
+from reeval.addresses import is_address
 from reeval.schema.plan import PlannedModel
 
 __all__ = ["key_problem", "key_value", "key_variable", "url_problem"]
@@ -43,19 +44,7 @@ def key_problem(planned: PlannedModel, environ: Mapping[str, str]) -> str | None
 
 def url_problem(planned: PlannedModel) -> str | None:
     """Say what is wrong with the provider's ``base_url``; None when all is well."""
-    if planned.base_url is None or _is_address(planned.base_url):
+    url = planned.base_url
+    if url is None or (is_address(url) and not urlsplit(url).query):
         return None
-    return (
-        f"[provider.{planned.provider}]: base_url is {planned.base_url!r}; "
-        "write an address such as 'http://localhost:8000/v1'"
-    )
-
-
-def _is_address(url: str) -> bool:
-    try:
-        parts = urlsplit(url)
-        port = parts.port
-    except ValueError:  # no such port, or brackets that do not match
-        return False
-    plain = url.isascii() and url.isprintable() and not (parts.query or parts.fragment)
-    return plain and parts.scheme in {"http", "https"} and bool(parts.hostname) and port != 0
+    return f"[provider.{planned.provider}]: base_url is {url!r}; write an address such as 'http://localhost:8000/v1'"

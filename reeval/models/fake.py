@@ -21,25 +21,12 @@ from reeval.models.functions import call_in_daemon, load_function
 from reeval.models.options import typed_options
 from reeval.schema.plan import PlannedModel
 from reeval.secrets import Masker
-from reeval.usage import Pricing, Usage
+from reeval.usage import ClaimedUsage, Pricing, Usage
 
-__all__ = ["KIND", "FakeModelOptions", "FakeUsage"]
+__all__ = ["KIND", "FakeModelOptions"]
 
 Answer = dict[str, Any] | float | str
 """Data as it is; a number: the score; a text: the choice or winner when it is one that is offered, else the words."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class FakeUsage:
-    """What each answer claims to have used; what is not given stays unknown."""
-
-    input: int | None = None
-    output: int | None = None
-    cache_read: int | None = None
-    cache_write: int | None = None
-    reasoning: int | None = None
-    cost: float | None = None
-    """US dollars."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -62,7 +49,7 @@ class FakeModelOptions:
     """Seconds before each answer."""
     fail_with: str | None = None
     """Every question ends with this error, as broken machinery."""
-    usage: FakeUsage | None = None
+    usage: ClaimedUsage | None = None
 
     def __post_init__(self) -> None:
         """Refuse what cannot be played."""

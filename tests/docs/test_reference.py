@@ -19,7 +19,7 @@ from reeval.cli.project import build_catalog
 from reeval.declare.options import NodeOptions
 from reeval.errors import ExitCode, Phase
 from reeval.harnesses.agents.options import AgentOptions
-from reeval.models.fake import FakeModelOptions, FakeUsage
+from reeval.models.fake import FakeModelOptions
 from reeval.models.kinds import KINDS
 from reeval.models.options import HttpOptions
 from reeval.plan.toml.tables import config_form
@@ -33,6 +33,7 @@ from reeval.schema.options import JudgeOptions, Options, QuestionOptions, StateO
 from reeval.schema.parts import EnvironmentParts
 from reeval.schema.spec import Question
 from reeval.schema.transcript import CommandResult, ToolCall, Turn
+from reeval.usage import ClaimedUsage
 from tests.docs.pages import ROOT, rows, section, tables, text_of
 from tests.docs.test_generated import generate
 
@@ -186,7 +187,7 @@ def test_every_kind_of_model_is_documented_with_its_options_and_its_key() -> Non
     assert set(rows(page, "Models")) >= keys_of(field(FORM, "provider"))
     assert list(tables(section(page, "HTTP"))[0]) == [option.name for option in fields(HttpOptions)]
     assert list(rows(page, "`fake`")) == [option.name for option in fields(FakeModelOptions)]
-    assert all(f"`{option.name}`" in rows(page, "`fake`")["usage"] for option in fields(FakeUsage))
+    assert all(f"`{option.name}`" in rows(page, "`fake`")["usage"] for option in fields(ClaimedUsage))
     for kind in KINDS.values():
         assert f"`{kind.name}`" in rows(OPTIONS, "`[provider.NAME]`")["kind"]
         assert (kind.key or "none") in rows("guide/judges.md", "Which model judges")[kind.name]

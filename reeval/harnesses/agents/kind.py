@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
-from reeval.harnesses.addresses import host_of
+from reeval.addresses import host_of
 from reeval.harnesses.agents.agent import Agent
 from reeval.harnesses.agents.login import login_problem
 from reeval.harnesses.agents.options import AgentOptions

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 
-from reeval.harnesses.addresses import is_address
+from reeval.addresses import is_address
 
 __all__ = ["AgentOptions"]
 
