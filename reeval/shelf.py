@@ -126,7 +126,10 @@ def size(directory: Path) -> int:
 
 
 def claim(place: Path) -> Held | None:
-    """Be the only one who makes what goes to ``place``, as long as the claim is held; None when another one is."""
+    """Be the only one who makes what goes to ``place``, as long as the claim is held.
+
+    None when another one is, or was a moment ago: look what there is now, and claim again.
+    """
     place.parent.mkdir(parents=True, exist_ok=True)
     file = place.with_name(f"{_LOCK}{place.name}")
     descriptor = os.open(file, os.O_RDWR | os.O_CREAT, 0o644)
