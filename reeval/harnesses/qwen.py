@@ -14,7 +14,7 @@ from reeval.harnesses.agents.gemini_family import QUIET, api_failure, mcp_server
 from reeval.harnesses.agents.kind import agent_kind
 from reeval.harnesses.agents.programs.package import Package
 from reeval.harnesses.agents.streams.evidence import web_evidence
-from reeval.harnesses.agents.streams.reading import JsonTranslator, amount, at, joined, listed, relative, text_at
+from reeval.harnesses.agents.streams.reading import JsonTranslator, amount, at, joined, relative, text_at
 from reeval.harnesses.layouts import LAYOUTS
 from reeval.harnesses.program.stream import Done, Message, Retry, Served, StreamEvent, Used
 from reeval.schema.transcript import FileEdit, Reasoning, ToolCall
@@ -69,11 +69,44 @@ def _settings(call: Call) -> dict[str, Any]:
     }
 
 
+class _Block(msgspec.Struct):
+    """Of every type of block, event and so on, what is looked at."""
+
+    type: str = ""
+    text: str = ""
+    thinking: str = ""
+    id: str = ""
+    name: str = ""
+    input: Any = None
+    tool_use_id: str = ""
+    content: Any = None
+    is_error: Any = None
+
+
+class _Message(msgspec.Struct):
+    model: str = ""
+    content: list[_Block] = []
+    usage: Any = None
+
+
+class _Event(msgspec.Struct):
+    type: str = ""
+    subtype: str = ""
+    session_id: str = ""
+    parent_tool_use_id: Any = None
+    message: _Message = msgspec.field(default_factory=_Message)
+    data: Any = None
+    error: Any = None
+    is_error: Any = None
+
+
 class Translator(JsonTranslator):
     """Reads ``stream-json``: messages with blocks, results of calls, and one result.
 
     The totals of the result run on over the turns of a conversation; those of its messages add up.
     """
+
+    shape = _Event
 
     def begin(self) -> None:
         """Start a turn."""
@@ -81,20 +114,20 @@ class Translator(JsonTranslator):
         self._held: str | None = None
         """The last text: an error is told as one as well."""
 
-    def event(self, found: dict[str, Any]) -> Iterator[StreamEvent | str]:
+    def event(self, found: _Event) -> Iterator[StreamEvent | str]:
         """Return the events of one object."""
-        self.session = text_at(found, "session_id") or self.session
-        match found.get("type"):
+        self.session = found.session_id or self.session
+        match found.type:
             case "assistant":
                 yield from self._flushed()
                 yield from self._said(found)
             case "user":
                 yield from self._flushed()
-                for block in listed(found.get("message"), "content"):
-                    if text_at(block, "type") == "tool_result":
+                for block in found.message.content:
+                    if block.type == "tool_result":
                         yield from self._ended(block)
-            case "system" if found.get("subtype") == "retry":
-                yield Retry(message=_retry(found.get("data")))
+            case "system" if found.subtype == "retry":
+                yield Retry(message=_retry(found.data))
             case "result":
                 yield from self._result(found)
 
@@ -103,26 +136,24 @@ class Translator(JsonTranslator):
         if text:
             yield Message(text=text)
 
-    def _said(self, found: dict[str, Any]) -> Iterator[StreamEvent]:
-        message = found.get("message")
-        if model := text_at(message, "model"):
-            yield Served(name=model)
-        for block in listed(message, "content"):
-            match text_at(block, "type"):
-                case "text" if found.get("parent_tool_use_id") is None:
+    def _said(self, found: _Event) -> Iterator[StreamEvent]:
+        if found.message.model:
+            yield Served(name=found.message.model)
+        for block in found.message.content:
+            match block.type:
+                case "text" if found.parent_tool_use_id is None:
                     yield from self._flushed()
-                    self._held = text_at(block, "text")
+                    self._held = block.text
                 case "thinking":
-                    yield Reasoning(text=text_at(block, "thinking"))
+                    yield Reasoning(text=block.thinking)
                 case "tool_use":
                     yield from self._flushed()
-                    native = text_at(block, "name")
-                    self.calls.begin(text_at(block, "id"), _TOOLS.get(native, native), native, at(block, "input"))
-        yield from _used(at(message, "usage"))
+                    self.calls.begin(block.id, _TOOLS.get(block.name, block.name), block.name, block.input)
+        yield from _used(found.message.usage)
 
-    def _ended(self, block: Any) -> Iterator[StreamEvent]:
-        output, ok = joined(at(block, "content")), at(block, "is_error") is not True
-        call = self.calls.end(text_at(block, "tool_use_id"), output, ok=ok)
+    def _ended(self, block: _Block) -> Iterator[StreamEvent]:
+        output, ok = joined(block.content), block.is_error is not True
+        call = self.calls.end(block.tool_use_id, output, ok=ok)
         if call.name == "shell":
             call = _with_exit_code(call)
         yield call
@@ -131,15 +162,15 @@ class Translator(JsonTranslator):
             yield FileEdit(path=relative(path, self.workspace), kind="create" if created else "modify")
         yield from web_evidence(call)
 
-    def _result(self, found: dict[str, Any]) -> Iterator[StreamEvent]:
-        error = text_at(found.get("error"), "message")
-        if found.get("is_error") is not True and not error:
+    def _result(self, found: _Event) -> Iterator[StreamEvent]:
+        error = text_at(found.error, "message")
+        if found.is_error is not True and not error:
             yield from self._flushed()
             yield Done()
             return
         self._held = (self._held or "").removesuffix(error)
         yield from self._flushed()
-        yield api_failure(error or str(found.get("subtype")))
+        yield api_failure(error or found.subtype)
         yield Done()
 
     def end(self, ending: Ending) -> Iterator[StreamEvent | str]:

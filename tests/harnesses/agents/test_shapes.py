@@ -21,6 +21,7 @@ class Inner(msgspec.Struct):
 class Outer(msgspec.Struct):
     type: str = ""
     inner: Inner = msgspec.field(default_factory=Inner)
+    many: list[Inner] = []
     free: Any = None
 
 
@@ -35,6 +36,8 @@ class Outer(msgspec.Struct):
         ({"inner": {"name": "n", "code": 10**400}}, Outer(inner=Inner(name="n"))),
         ({"inner": {"name": "n", "code": True}}, Outer(inner=Inner(name="n"))),
         ({"type": "a", "inner": [1]}, Outer(type="a")),
+        ({"many": [3, {"name": "n", "code": "x"}, None]}, Outer(many=[Inner(name="n")])),
+        ({"type": "a", "many": {"name": "n"}}, Outer(type="a")),
     ],
 )
 def test_a_value_that_does_not_fit_counts_as_missing_and_the_rest_stays(found: Any, read: Outer) -> None:

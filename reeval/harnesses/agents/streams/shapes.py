@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
-from typing import Annotated, Any
+from typing import Annotated, Any, get_args, get_origin
 
 import msgspec
 
@@ -16,18 +17,24 @@ ExitCode = Annotated[int, msgspec.Meta(ge=-NUMBER_LIMIT, le=NUMBER_LIMIT)]
 
 
 def fitted(found: Any, shape: Any) -> Any:
-    """Return JSON data as a shape; a key whose value does not fit counts as missing, at every depth.
+    """Return JSON data as a shape; what does not fit counts as missing: keys of objects, items of lists, at any depth.
 
     Raises ``msgspec.ValidationError`` when nothing fits.
     """
     try:
         return msgspec.convert(found, shape)
     except msgspec.ValidationError:
-        if not (isinstance(found, dict) and isinstance(shape, type) and issubclass(shape, msgspec.Struct)):
-            raise
-    values = {}
-    for field in msgspec.structs.fields(shape):
-        if field.encode_name in found:
-            with suppress(msgspec.ValidationError):
-                values[field.name] = fitted(found[field.encode_name], field.type)
-    return shape(**values)
+        if isinstance(found, list) and get_origin(shape) is list:
+            (item,) = get_args(shape)
+            return [value for _, value in _fitting(("", value, item) for value in found)]
+        if isinstance(found, dict) and isinstance(shape, type) and issubclass(shape, msgspec.Struct):
+            known = (field for field in msgspec.structs.fields(shape) if field.encode_name in found)
+            return shape(**dict(_fitting((field.name, found[field.encode_name], field.type) for field in known)))
+        raise
+
+
+def _fitting(parts: Iterable[tuple[str, Any, Any]]) -> Iterator[tuple[str, Any]]:
+    """Yield names and values, of names, values and shapes, where a value fits."""
+    for name, value, shape in parts:
+        with suppress(msgspec.ValidationError):
+            yield name, fitted(value, shape)
