@@ -117,7 +117,7 @@ def _case(planned: EvalRecord, entry: AttemptEntry, kind: str | None, reader: Ru
     if kind is None:
         return
     if kind == "skipped":
-        said = f" ({entry.reason})" if entry.reason else ""
+        said = f" ({entry.said})" if entry.said else ""
         reason = f"it did not pass{said}, which decides nothing here" if is_failing(entry) else entry.reason or ""
         yield f"<skipped message={_attribute(reason)}/>"
     else:
@@ -133,10 +133,10 @@ def _opening(planned: EvalRecord, name: str, duration: float, *, closed: bool) -
 
 def _details(kind: str, entry: AttemptEntry, reader: RunReader | None) -> Iterator[str]:
     if reader is None:
-        yield f"<{kind} message={_attribute(entry.reason or entry.outcome.value)}/>"
+        yield f"<{kind} message={_attribute(entry.said or entry.outcome.value)}/>"
         return
     record = reader.attempt_at(*entry.line)
-    why = headline(record, checks_of(record, reader)) or entry.outcome.value
+    why = entry.said if entry.analysis else headline(record, checks_of(record, reader)) or entry.outcome.value
     text = "\n".join(failure_lines(record, Page(reader=reader), 0))
     yield f"<{kind} message={_attribute(why)}>{_legal(escape(text))}</{kind}>"
 

@@ -302,6 +302,11 @@ class AttemptEntry(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True
     """Of a data question: what is wrong with the answer, in plain English and one line."""
     answers: list[AnswerRecord] = []
 
+    @property
+    def said(self) -> str:
+        """The reason with its analysis; empty when there is none."""
+        return ": ".join(filter(None, (self.reason, self.analysis)))
+
 
 class EvalRecord(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """One eval of a run."""

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from reeval.report.data.accuracy import cell_name, gate_text
 from reeval.report.screen.numbers import accuracy
-from reeval.schema.record import AttemptEntry, Outcome, RunRecord
+from reeval.schema.record import Outcome, RunRecord
 
 __all__ = ["DataSummary", "data_summary"]
 
@@ -34,13 +34,9 @@ def data_summary(record: RunRecord) -> DataSummary:
         for one in record.accuracy
     ]
     wrong = [
-        {"outcome": entry.outcome.value, "name": planned.name, "attempt": entry.attempt, "why": _why(entry)}
+        {"outcome": entry.outcome.value, "name": planned.name, "attempt": entry.attempt, "why": entry.said}
         for planned in record.evals
         for entry in planned.attempts
         if planned.asks is not None and entry.outcome is not Outcome.PASS
     ]
     return DataSummary(cells, wrong[:_ROWS], max(0, len(wrong) - _ROWS))
-
-
-def _why(entry: AttemptEntry) -> str:
-    return ": ".join(filter(None, (entry.reason, entry.analysis)))

@@ -360,10 +360,20 @@ def test_many_questions_that_did_not_pass_are_counted() -> None:
     assert "\n50 more did not pass: `reeval query" in summary_text(asked(*many), [])
 
 
+def test_junit_says_in_the_message_of_a_failure_what_was_wrong() -> None:
+    closed = gate(rule="accuracy", minimum=0.8, holds=None)
+    wrong = asked(question("orders", Outcome.FAIL, "Row count mismatch", ANALYSIS, gate=closed), exit_code=1)
+    for reader in (Reader(data_attempt()), None):
+        (failure,) = ET.fromstring("\n".join(junit_lines(wrong, reader))).iter("failure")
+        assert failure.get("message") == f"Row count mismatch: {ANALYSIS}"
+
+
 def test_junit_says_why_a_question_that_decides_nothing_did_not_pass() -> None:
     root = ET.fromstring("\n".join(junit_lines(asked(*FOUR), Reader(*[data_attempt()] * 4))))
     skipped = {case.get("name"): case[0].get("message") for case in root.iter("testcase") if len(case)}
-    assert skipped["orders @ analyst/-/fake#1"] == ("it did not pass (Row count mismatch), which decides nothing here")
+    assert skipped["orders @ analyst/-/fake#1"] == (
+        f"it did not pass (Row count mismatch: {ANALYSIS}), which decides nothing here"
+    )
 
 
 def test_a_list_of_runs_shows_accuracy_and_target() -> None:
