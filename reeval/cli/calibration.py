@@ -168,4 +168,10 @@ def _exit_code(found: Calibration, minimum: Minimum) -> ExitCode:
     if all(one.score is None for one in found.rated):
         return ExitCode.UNDECIDED
     enough = holds(found.rated, found.threshold, minimum)
-    return ExitCode.UNDECIDED if enough is None else ExitCode.OK if enough else ExitCode.GATE
+    if enough:
+        return ExitCode.OK
+    least = {"accuracy": minimum.accuracy, "kappa": minimum.kappa}
+    asked = " and ".join(f"{name} {value:g}" for name, value in least.items() if value is not None)
+    said = "it cannot be told whether the judge reaches" if enough is None else "the judge does not reach"
+    print_note(f"{said} {asked}")
+    return ExitCode.UNDECIDED if enough is None else ExitCode.GATE

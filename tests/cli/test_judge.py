@@ -216,16 +216,21 @@ def test_examples_are_asked_side_by_side_within_the_limit(root: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("arguments", "code"),
+    ("arguments", "code", "said"),
     [
-        (["--min-accuracy", "0.6"], 0),
-        (["--min-accuracy", "0.7"], 1),
-        (["--min-kappa", "0.3", "--min-accuracy", "0.6"], 0),
-        (["--min-kappa", "0.4", "--min-accuracy", "0.6"], 1),
+        (["--min-accuracy", "0.6"], 0, ""),
+        (["--min-accuracy", "0.7"], 1, "the judge does not reach accuracy 0.7\n"),
+        (["--min-kappa", "0.3", "--min-accuracy", "0.6"], 0, ""),
+        (
+            ["--min-kappa", "0.4", "--min-accuracy", "0.6"],
+            1,
+            "the judge does not reach accuracy 0.6 and kappa 0.4\n",
+        ),
     ],
 )
-def test_a_minimum_decides_the_exit_code(root: Path, arguments: list[str], code: int) -> None:
-    assert check(*MOTIVE, *arguments).exit_code == code
+def test_a_minimum_decides_the_exit_code(root: Path, arguments: list[str], code: int, said: str) -> None:
+    done = check(*MOTIVE, *arguments)
+    assert (done.exit_code, done.stderr.removeprefix("a file may print\n")) == (code, said)
 
 
 def test_errors_are_listed_apart_and_left_out(root: Path) -> None:
@@ -241,7 +246,9 @@ def test_errors_are_listed_apart_and_left_out(root: Path) -> None:
 def test_errors_leave_a_minimum_undecided_only_while_they_could_decide(root: Path) -> None:
     mixed = [*EXAMPLES, {"material": "worth silence", "label": "pass"}]
     assert check(*MOTIVE, "--min-accuracy", "0.5", examples=mixed).exit_code == 0  # 4 of 7 at worst
-    assert check(*MOTIVE, "--min-accuracy", "0.65", examples=mixed).exit_code == 3
+    undecided = check(*MOTIVE, "--min-accuracy", "0.65", examples=mixed)
+    assert undecided.exit_code == 3
+    assert undecided.stderr.endswith("it cannot be told whether the judge reaches accuracy 0.65\n")
     assert check(*MOTIVE, "--min-accuracy", "0.8", examples=mixed).exit_code == 1  # 5 of 7 at best
 
 
