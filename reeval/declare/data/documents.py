@@ -194,8 +194,9 @@ def _told(error: Any, text: str) -> tuple[int, str]:
     if "another document" in problem:
         return mark.line + 1, "a second document begins here; keep everything in one"
     began = getattr(error, "context_mark", None)
-    far = began is not None and began.line != mark.line
-    since = f", {error.context} that begins in line {began.line + 1}" if far else ""
+    since = ""
+    if began and began.line != mark.line:
+        since = f", {error.context} that begins in line {began.line + 1}"
     return mark.line + 1, f"this is not YAML: {problem}, column {mark.column + 1}{since}{_advice(problem)}"
 
 
