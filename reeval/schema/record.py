@@ -20,7 +20,7 @@ from reeval.schema.plan import NO_ENVIRONMENT
 from reeval.schema.recorded.answers import AnswerRecord, JudgmentRecord, PairRecord, QuestionRecord
 from reeval.schema.recorded.budget import BudgetRecord
 from reeval.schema.recorded.data import DataRecord
-from reeval.schema.recorded.files import FileRef
+from reeval.schema.recorded.files import ArtifactRef, FileRef
 from reeval.schema.recorded.gates import AccuracyRecord, GateResult
 from reeval.schema.recorded.lifts import LiftRecord
 from reeval.schema.recorded.network import RefusedRecord
@@ -120,13 +120,6 @@ class ObservationRecord(msgspec.Struct, frozen=True, kw_only=True, omit_defaults
 
     name: str
     value: Any
-
-
-class ArtifactRef(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """One ``c.attach``."""
-
-    name: str
-    ref: FileRef
 
 
 class SpenderUsage(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):

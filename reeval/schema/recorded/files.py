@@ -1,10 +1,10 @@
-"""How does a record point at a part that is too big for a line?"""
+"""How does a record point at a file: a part that is too big for a line, or what a body attached?"""
 
 from __future__ import annotations
 
 import msgspec
 
-__all__ = ["FileRef"]
+__all__ = ["ArtifactRef", "FileRef"]
 
 
 class FileRef(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -14,3 +14,10 @@ class FileRef(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     bytes: int
     sha256: str
     truncated: bool = False
+
+
+class ArtifactRef(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """One ``c.attach``."""
+
+    name: str
+    ref: FileRef
