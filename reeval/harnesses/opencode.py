@@ -115,6 +115,7 @@ class Translator(JsonTranslator):
         """Start a turn."""
         super().begin()
         self._error: Failed | None = None
+        self._over = False
 
     def event(self, found: dict[str, Any]) -> Iterator[StreamEvent | str]:
         """Return the events of one object."""
@@ -129,6 +130,7 @@ class Translator(JsonTranslator):
                 yield from self._called(part)
             case "step_finish":
                 self._error = None
+                self._over = text_at(part, "reason") != "tool-calls"
                 yield from _used(part)
             case "error":
                 self._error = _failed(found.get("error"))
@@ -160,11 +162,14 @@ class Translator(JsonTranslator):
         yield from web_evidence(call)
 
     def end(self, ending: Ending) -> Iterator[StreamEvent | str]:
-        """Return how the turn ended: an error after the last step, else a good exit code, says so."""
+        """Return how the turn ended: an error after the last step, else a good exit code, says so.
+
+        It exits with 0 also when what it had still to say was lost: then its last step had called tools.
+        """
         if self._error is not None:
             yield self._error
             yield Done()
-        elif ending.exit_code == 0:
+        elif ending.exit_code == 0 and self._over:
             yield Done()
 
 

@@ -96,6 +96,15 @@ def test_gemini_tells_how_a_command_ended_in_place_of_an_output_alone() -> None:
     assert (failed["ok"], failed["exit_code"]) == (False, 3)
 
 
+def test_a_stream_of_opencode_that_breaks_off_is_no_finished_turn() -> None:
+    def broken(data: bytes) -> bytes:
+        return data[: data.rindex(b'"reason":"tool-calls"')] + b'"reason":"tool-calls"}}\n'
+
+    for turn in replayed(PLACE / "opencode/ok.json", broken):
+        assert (turn["phase"], turn["retryable"]) == ("harness", False)
+        assert "ended without saying how its turn ended" in turn["reason"]
+
+
 WRONG = [None, 3, True, 10**400, "x", [], {}, [None, 3, "x", {}], {"type": 3}, {"message": "x", "content": 3}]
 
 

@@ -69,7 +69,7 @@ async def test_two_turns(subject: Subject, server: AgentServer) -> None:
     assert first.agent == f"{subject.kind} {subject.version}"
 
     if second is not None:
-        assert second.message == "It greets again."
+        assert (second.status, second.error, second.message) == ("completed", None, "It greets again.")
         assert first.session == second.session
         assert first.session
         assert greets == b'print("Hello")\nagain\n'
