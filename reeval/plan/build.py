@@ -35,6 +35,7 @@ from reeval.schema.spec import EvalKind, EvalSpec, FileSpec
 
 __all__ = ["PlanDatabase", "build_plan", "planned_task"]
 
+_SHOWN_GONE = 3
 PlanDatabase = Callable[[DataSettings, str], PlannedDatabase]
 """Takes the settings and the place of the URL, which the ``ConfigError`` names that it raises."""
 
@@ -95,12 +96,22 @@ def planned_task(task: str, gate: ResolvedGate, judge: JudgeOptions) -> str:
 
 
 def _certified(evals: Sequence[PlannedEval]) -> list[str]:
-    """Return what to say of ground truths that the agent itself may have been given."""
-    count = sum(bool(one.mode == "run" and one.data and one.data.certified_query) for one in evals)
-    if not count:
-        return []
-    said = "1 question takes its" if count == 1 else f"{count:,} questions take their"
-    return [f"{said} ground truth from certified queries: an agent that is given these sees the answer"]
+    """Return what to say of ground truths that are not there, or that the agent itself may have been given."""
+    asked = [one.data for one in evals if one.mode == "run" and one.data and one.data.certified_query]
+    gone = [data.id for data in asked if data.sql is None]
+    notes = []
+    if count := len(asked) - len(gone):
+        said = "1 question takes its" if count == 1 else f"{count:,} questions take their"
+        notes.append(f"{said} ground truth from certified queries: an agent that is given these sees the answer")
+    if gone:
+        said = (
+            "1 question is an error, since its"
+            if len(gone) == 1
+            else f"{len(gone):,} questions are errors, since their"
+        )
+        more = f" and {len(gone) - _SHOWN_GONE:,} more" if len(gone) > _SHOWN_GONE else ""
+        notes.append(f"{said} certified query is not there: {', '.join(gone[:_SHOWN_GONE])}{more}")
+    return notes
 
 
 def _config_layer(config: Config) -> Layer:

@@ -173,6 +173,18 @@ def test_certified_ground_truths_are_noted_since_an_agent_may_know_them(tmp_path
     assert plan(tmp_path).notes == ()
 
 
+def test_ground_truths_that_are_not_there_are_noted_with_their_questions(tmp_path: Path) -> None:
+    gone = [DataQuestion(name=name, question="What?", certified_query="gone") for name in "abcde"]
+    one = FileSpec(path=REVENUE, children=(an_eval("a", data=gone[0]),))
+    five = FileSpec(path=REVENUE, children=tuple(an_eval(data.name, data=data) for data in gone))
+    assert plan(tmp_path, DATA, one).notes == (
+        "1 question is an error, since its certified query is not there: auto/a",
+    )
+    assert plan(tmp_path, DATA, five).notes == (
+        "5 questions are errors, since their certified query is not there: auto/a, auto/b, auto/c and 2 more",
+    )
+
+
 def test_without_a_harness_a_data_question_is_shown_a_model_alone(tmp_path: Path) -> None:
     with pytest.raises(PlanError, match=r'there is no harness .*\n.*\n  kind = "model"'):
         plan(tmp_path, '[data]\ndatabase = "duckdb:shop"\n')

@@ -96,7 +96,7 @@ class DataBody:
         sql = await self._truth()
         turn = await c.send(await self._prompt())
         if turn.status == "failed":
-            raise _Ended(Reason.AGENT_ERROR, f"The agent's turn failed: {_first_line(turn.error)}")
+            raise _Ended(Reason.AGENT_ERROR, f"The agent's turn failed: {_ends(turn.error)}")
         found = answer_sql(turn)
         if found is None:
             raise _Ended(Reason.NO_QUERY, "The agent ran no query, so there is nothing to compare.")
@@ -203,5 +203,7 @@ def _sentence(what: str, error: QueryError) -> str:
     return f"{what}: {text}"
 
 
-def _first_line(text: str | None) -> str:
-    return (text or "it gave no reason").strip().partition("\n")[0]
+def _ends(text: str | None) -> str:
+    """Return the first line and the last, which of a traceback says what happened."""
+    first, *more = (text or "it gave no reason").strip().splitlines()
+    return f"{first} … {more[-1].strip()}" if more else first

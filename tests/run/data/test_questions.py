@@ -123,12 +123,12 @@ def test_the_truth_decides_when_both_queries_fail(data: DataStage) -> None:
 
 
 def test_a_failed_turn_is_an_error_of_the_agent(data: DataStage) -> None:
-    data.stage.harnesses["terse"].answer = says("", status="failed", error="context overflow\nmore")
+    data.stage.harnesses["terse"].answer = says("", status="failed", error="context overflow\nmore\n  ValueError: 7\n")
     record, found = data.record()
     assert record.outcome is Outcome.ERROR
     assert record.failure is not None
     assert record.failure.phase is Phase.AGENT
-    assert found.analysis == "The agent's turn failed: context overflow"
+    assert found.analysis == "The agent's turn failed: context overflow … ValueError: 7"
 
 
 def test_the_agents_timeout_is_an_error_here(data: DataStage) -> None:
