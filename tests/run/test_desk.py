@@ -1,4 +1,4 @@
-"""Work on the disk beside the loop: in order, each with its own end."""
+"""Work on the disk beside the loop: each piece once, with its own end."""
 
 from __future__ import annotations
 
@@ -19,12 +19,23 @@ def anyio_backend() -> str:
     return "asyncio"
 
 
-async def test_pieces_are_done_in_the_order_in_which_they_came() -> None:
+async def test_each_of_many_pieces_is_done_once() -> None:
     desk, done = Desk(), []
     async with anyio.create_task_group() as tasks:
         for number in range(50):
             tasks.start_soon(desk.done, partial(done.append, number))
-    assert done == list(range(50))
+    assert sorted(done) == list(range(50))
+
+
+async def test_a_piece_that_the_disk_holds_up_holds_up_no_other() -> None:
+    desk, go = Desk(), threading.Event()
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(desk.done, partial(go.wait, 10))
+        await anyio.sleep(0.01)
+        for number in range(50):
+            assert await desk.done(partial(int, number)) == number
+        assert not go.is_set()
+        go.set()
 
 
 async def test_the_loop_goes_on_meanwhile() -> None:

@@ -14,25 +14,29 @@ __all__ = ["Desk"]
 T = TypeVar("T")
 _TOGETHER = 8
 """A change of threads costs as much as one small piece; more of them would keep the first one waiting."""
+_HANDS = 2
+"""While the disk makes one of them wait, the other goes on; more would only be in the way of the loop."""
 _Work = Callable[[], Any]
 _Outcome = tuple[Any, BaseException | None]
 
 
 class Desk:
-    """Does one piece of work after the other, in the order in which they came."""
+    """Does pieces of work, begun in the order in which they came."""
 
     def __init__(self) -> None:
         self._waiting: list[tuple[_Work, asyncio.Future[Any]]] = []
-        self._task: asyncio.Task[None] | None = None
+        self._hands: set[asyncio.Task[None]] = set()
 
     async def done(self, work: Callable[[], T]) -> T:
         """Do a piece of work and return its result, or raise what it raises."""
         loop = asyncio.get_running_loop()
         future: asyncio.Future[T] = loop.create_future()
         self._waiting.append((work, future))
-        if self._task is None or self._task.done():
-            # A task of its own: whoever brings the first piece may be cancelled while others wait for theirs.
-            self._task = loop.create_task(self._work(), context=Context())
+        if len(self._hands) < _HANDS:
+            # Tasks of their own: whoever brings a piece may be cancelled while others wait for theirs.
+            hand = loop.create_task(self._work(), context=Context())
+            self._hands.add(hand)
+            hand.add_done_callback(self._hands.discard)
         return await future
 
     async def _work(self) -> None:
