@@ -24,7 +24,7 @@ current_tasks: ContextVar[Tasks | None] = ContextVar("current_tasks", default=No
 
 
 _REQUESTS = "httpx2"
-"""Logs a line for every request: of agents and judges too, which no body logged."""
+"""Logs a line for every request to an agent, which no body logged."""
 
 
 class _Stage:
