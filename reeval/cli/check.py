@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from reeval.schema.plan import Plan
     from reeval.schema.spec import EvalKind
 
-__all__ = ["check"]
+__all__ = ["check", "plans_of"]
 
 _KINDS: tuple[EvalKind, ...] = ("pass-fail", "scored")
 Json = Annotated[bool, typer.Option("--json", help="One JSON object.")]
@@ -69,7 +69,7 @@ def check(
     from reeval.cli.project import open_project
 
     project = open_project()
-    plans = _plans(project, paths, kind, profile)
+    plans = plans_of(project, paths, kind, profile)
     found = _Found(
         counts=_counts(plans),
         questions=_questions(plans),
@@ -79,7 +79,9 @@ def check(
     print_lines([_as_json(found)] if as_json else _lines(found))
 
 
-def _plans(project: Project, paths: list[str] | None, kind: EvalKind | None, profile: str | None) -> list[Plan]:
+def plans_of(
+    project: Project, paths: list[str] | None = None, kind: EvalKind | None = None, profile: str | None = None
+) -> list[Plan]:
     """Plan the selection; and the other kind as well, where only the config's ``kind`` left it out.
 
     A mixed selection is refused as a run refuses it, together with what else is wrong in either kind.

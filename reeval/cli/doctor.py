@@ -15,6 +15,7 @@ from reeval.errors import ExitCode
 if TYPE_CHECKING:
     from reeval.plan.config import Config
     from reeval.report.screen.failures import Page
+    from reeval.schema.plan import Plan
 
 __all__ = ["Finding", "doctor", "findings"]
 
@@ -37,7 +38,7 @@ class Finding:
 
 @guarded
 def doctor() -> None:
-    """Look at Python, git, the sandboxes, the disk, the config and the records, and say how to mend what is wrong.
+    """Look at this machine and this project, from the sandboxes to the keys, and say how to mend what is wrong.
 
     \b
     reeval doctor
@@ -75,7 +76,7 @@ def findings(start: Path) -> Iterator[Finding]:
     else:
         yield from _engine(config, root)
         yield Finding("config", "ok", str(root / CONFIG_NAME))
-        yield _evals(config)
+        yield from _evals(config)
         yield from _agents(config)
     yield _records(root)
     yield _history(root)
@@ -113,10 +114,11 @@ def _isolation() -> Finding:
 
 
 def _engine(config: Config, root: Path) -> Iterator[Finding]:
-    from reeval.cli.engines import engine_state, leftovers
+    from reeval.cli.engines import engine_state, image_problem, leftovers
     from reeval.report.screen.numbers import plural
 
-    if all(table.get("kind") != "docker" for table in config.sandboxes.values()):
+    tables = {name: table for name, table in config.sandboxes.items() if table.get("kind", name) == "docker"}
+    if not tables:
         return
     answers, text = engine_state()
     left = leftovers(root) if answers else []
@@ -124,6 +126,10 @@ def _engine(config: Config, root: Path) -> Iterator[Finding]:
         yield Finding("engine", "warn", f"{text}; killed runs left {plural(len(left), 'thing')}", "reeval clean")
     else:
         yield Finding("engine", "ok" if answers else "warn", text)
+    for name, table in tables.items() if answers else ():
+        image = table.get("image") or table.get("dockerfile")
+        problem = image_problem(name, table, root)
+        yield Finding("image", "warn" if problem else "ok", problem or f"{image} for [sandbox.{name}]")
 
 
 def _disk(place: Path) -> Finding:
@@ -142,14 +148,43 @@ def _disk(place: Path) -> Finding:
     return Finding("disk", "ok", text)
 
 
-def _evals(config: Config) -> Finding:
-    from reeval.declare.loader import find_eval_files
+def _evals(config: Config) -> Iterator[Finding]:
+    """Plan everything, and look for the keys and secrets that it needs."""
+    import os
+
+    from reeval.cli.access import access_problems
+    from reeval.cli.check import plans_of
+    from reeval.cli.project import open_project
+    from reeval.errors import SelectionError, UserError
     from reeval.report.screen.numbers import plural
 
-    files = find_eval_files(config.root, config.evals)
-    if not files:
-        return Finding("evals", "warn", f"no file matches {', '.join(config.evals)}", "write one, or run reeval init")
-    return Finding("evals", "ok", f"{plural(len(files), 'file')}; reeval check imports and plans them")
+    try:
+        project = open_project(config.root)
+        plans = plans_of(project)
+    except SelectionError as error:
+        yield Finding("evals", "warn", str(error))
+        return
+    except UserError as error:
+        first = str(error).splitlines()[0]
+        yield Finding("evals", "warn", first, "reeval check says all that is wrong")
+        return
+    evals = [planned for plan in plans for planned in plan.evals]
+    files = {planned.file for planned in evals}
+    yield Finding("evals", "ok", f"{plural(len(evals), 'eval')} in {plural(len(files), 'file')}")
+    for line in dict.fromkeys(line for plan in plans for line in access_problems(plan, project.catalog, os.environ)):
+        yield Finding("key", "warn", line)
+    for line in sorted({line for plan in plans for line in _keys(plan)}):
+        yield Finding("key", "ok", line)
+
+
+def _keys(plan: Plan) -> Iterator[str]:
+    import os
+
+    from reeval.models.checks import key_variable
+
+    for model in plan.models.values():
+        if variable := key_variable(model, os.environ):
+            yield f"{variable} is set, for {model.name}"
 
 
 def _agents(config: Config) -> Iterator[Finding]:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from reeval.errors import InfrastructureError, PlanError
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from reeval.sandboxes.docker.engine.client import Engine
     from reeval.sandboxes.docker.images.unused import UnusedImage
 
-__all__ = ["engine_state", "images", "leftovers"]
+__all__ = ["engine_state", "image_problem", "images", "leftovers"]
 
 
 def leftovers(root: Path) -> list[str]:
@@ -49,6 +49,21 @@ def engine_state() -> tuple[bool, str]:
     finally:
         kind.close()
     return True, f"{version.get('Version')} at {engine.name}"
+
+
+def image_problem(name: str, table: Mapping[str, Any], root: Path) -> str | None:
+    """Return why a ``[sandbox.NAME]`` of this engine has no image, and how to get it; None: it has, or pulls one."""
+    from reeval.sandboxes.docker.images.base import pinned
+    from reeval.sandboxes.docker.options import parse_options
+
+    options = {key: value for key, value in table.items() if key != "kind"}
+    with _engine() as engine:
+        if engine is not None:
+            try:
+                pinned(engine, parse_options(options, f"[sandbox.{name}]"), root)
+            except (InfrastructureError, PlanError) as error:
+                return str(error)
+    return None
 
 
 @contextmanager

@@ -7,7 +7,7 @@ import math
 import os
 import sys
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -204,32 +204,13 @@ def _shaped(plan: Plan, request: Request) -> Plan:
 
 def _ready(project: Project, plan: Plan, environ: Mapping[str, str]) -> Masker:
     """Refuse what cannot run; return what hides the plan's secrets."""
-    from reeval.cli.logins import login_problems
-    from reeval.plan.secrets import missing_secrets, secret_names
+    from reeval.cli.access import access_problems
+    from reeval.plan.secrets import secret_names
 
-    problems = [
-        *missing_secrets(plan, environ),
-        *_model_problems(plan, environ),
-        *login_problems(plan, project.catalog, environ),
-    ]
-    if problems:
+    if problems := access_problems(plan, project.catalog, environ):
         raise PlanError("\n".join(problems))
     named = [environ.get(name, "") for name in secret_names(plan)]
     return Masker([*named, *_model_keys(plan, environ), *_passwords(plan, environ), *keys_at_hand(environ)])
-
-
-def _model_problems(plan: Plan, environ: Mapping[str, str]) -> Iterator[str]:
-    """Yield why models that are known before the run cannot be called, with who names them."""
-    if not plan.models:
-        return
-    from reeval.models.checks import key_problem, url_problem
-    from reeval.plan.secrets import model_namers
-
-    namers = model_namers(plan)
-    for name, planned in plan.models.items():
-        for text in (key_problem(planned, environ), url_problem(planned)):
-            if text:
-                yield f"{namers[name]}: {text}"
 
 
 def _model_keys(plan: Plan, environ: Mapping[str, str]) -> list[str]:

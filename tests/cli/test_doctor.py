@@ -49,7 +49,10 @@ def test_a_broken_config_is_exit_1_and_the_records_are_looked_at_all_the_same(he
 def test_a_project_without_evals_is_a_warning(here: Path) -> None:
     project(here)
     (here / "evals" / "greet.eval.py").unlink()
-    assert found(here)["evals"] == ("warn", "no file matches evals/**/*.eval.py")
+    assert found(here)["evals"] == (
+        "warn",
+        "no evals are declared in 'evals/**/*.eval.py' (reeval.config.toml, evals); `reeval init` writes a first one",
+    )
 
 
 def test_git_that_is_not_there_is_broken(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -93,3 +96,28 @@ def test_it_changes_nothing(here: Path) -> None:
     before = sorted(os.walk(here))
     reeval("doctor")
     assert sorted(os.walk(here)) == before
+
+
+def test_evals_that_cannot_be_planned_are_a_warning(here: Path) -> None:
+    project(here, greet="from reeval import nothing_of_that_name\n")
+    state, text = found(here)["evals"]
+    assert (state, text) == ("warn", "evals/greet.eval.py: the file does not import")
+
+
+def keys_of(start: Path) -> list[tuple[str, str]]:
+    return [(finding.state, finding.text) for finding in findings(start) if finding.name == "key"]
+
+
+def test_each_key_that_the_evals_need_is_there_or_said_to_be_missing(
+    here: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    project(here, config='[defaults]\njudge = "openai/some-model"\n[harness.codex]\nmodel = "another-model"\n')
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    (model, agent) = keys_of(here)
+    assert model[0] == agent[0] == "warn"
+    assert "model 'openai/some-model' needs a key: set the variable OPENAI_API_KEY" in model[1]
+    assert "codex is not logged in: the agent has none of the variables OPENAI_API_KEY" in agent[1]
+
+    (here / ".env").write_text("OPENAI_API_KEY=sk-0123456789\n")
+    assert keys_of(here) == [agent, ("ok", "OPENAI_API_KEY is set, for openai/some-model")]
+    monkeypatch.delenv("OPENAI_API_KEY")

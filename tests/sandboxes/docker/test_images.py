@@ -8,6 +8,7 @@ import time
 import anyio
 import pytest
 
+from reeval.cli.engines import image_problem
 from reeval.errors import InfrastructureError, Phase, PlanError
 from reeval.sandboxes.docker.images.base import BUILT
 from reeval.sandboxes.docker.images.unused import UNUSED, remove_unused, unused_images
@@ -31,6 +32,14 @@ async def test_a_missing_image_is_never_pulled_unasked_and_the_plan_says_what_to
         f"[sandbox.docker]: the image '{NONE}' is not on the container engine at unix:///var/run/docker.sock; "
         f'docker pull {NONE}, or pull = "missing" lets the run do it'
     )
+
+
+def test_doctor_says_of_a_sandbox_whether_its_image_is_there(docker: DockerSite) -> None:
+    assert image_problem("box", {"kind": "docker", "image": BUSYBOX}, docker.root) is None
+    assert image_problem("box", {"image": NONE, "pull": "missing"}, docker.root) is None
+    problem = image_problem("box", {"image": NONE}, docker.root)
+    assert problem is not None
+    assert problem.startswith(f"the image '{NONE}' is not on the container engine at ")
 
 
 async def test_an_image_that_cannot_be_pulled_is_an_error_of_the_attempt(docker: DockerSite) -> None:
