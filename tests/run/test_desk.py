@@ -27,6 +27,21 @@ async def test_each_of_many_pieces_is_done_once() -> None:
     assert sorted(done) == list(range(50))
 
 
+async def test_a_piece_that_comes_as_the_last_one_ends_is_done() -> None:
+    desk, results = Desk(), []
+
+    async def again(left: int) -> None:
+        results.append(await desk.done(lambda: left))
+        if left:
+            await again(left - 1)
+
+    with anyio.fail_after(10):
+        async with anyio.create_task_group() as tasks:
+            for _ in range(3):
+                tasks.start_soon(again, 20)
+    assert len(results) == 63
+
+
 async def test_a_piece_that_the_disk_holds_up_holds_up_no_other() -> None:
     desk, go = Desk(), threading.Event()
     async with anyio.create_task_group() as tasks:

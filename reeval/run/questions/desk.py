@@ -25,7 +25,7 @@ class Desk:
 
     def __init__(self) -> None:
         self._waiting: list[tuple[_Work, asyncio.Future[Any]]] = []
-        self._hands: set[asyncio.Task[None]] = set()
+        self._hands: set[asyncio.Task[None] | None] = set()
 
     async def done(self, work: Callable[[], T]) -> T:
         """Do a piece of work and return its result, or raise what it raises."""
@@ -34,22 +34,23 @@ class Desk:
         self._waiting.append((work, future))
         if len(self._hands) < _HANDS:
             # Tasks of their own: whoever brings a piece may be cancelled while others wait for theirs.
-            hand = loop.create_task(self._work(), context=Context())
-            self._hands.add(hand)
-            hand.add_done_callback(self._hands.discard)
+            self._hands.add(loop.create_task(self._work(), context=Context()))
         return await future
 
     async def _work(self) -> None:
-        while self._waiting:
-            self._waiting, batch = self._waiting[_TOGETHER:], self._waiting[:_TOGETHER]
-            outcomes = await anyio.to_thread.run_sync(_all, [work for work, _ in batch])
-            for (_, future), (result, error) in zip(batch, outcomes, strict=True):
-                if future.done():  # cancelled: nobody waits any more
-                    continue
-                if error is None:
-                    future.set_result(result)
-                else:
-                    future.set_exception(error)
+        try:
+            while self._waiting:
+                self._waiting, batch = self._waiting[_TOGETHER:], self._waiting[:_TOGETHER]
+                outcomes = await anyio.to_thread.run_sync(_all, [work for work, _ in batch])
+                for (_, future), (result, error) in zip(batch, outcomes, strict=True):
+                    if future.done():  # cancelled: nobody waits any more
+                        continue
+                    if error is None:
+                        future.set_result(result)
+                    else:
+                        future.set_exception(error)
+        finally:  # before anything else runs: whoever brings a piece now needs another hand
+            self._hands.discard(asyncio.current_task())
 
 
 def _all(works: Sequence[_Work]) -> list[_Outcome]:
