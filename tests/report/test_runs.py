@@ -50,7 +50,7 @@ def test_many_names_are_counted() -> None:
 @pytest.mark.parametrize(
     ("cells", "shown"),
     [
-        (40, "20261130-142501-…  completed  92% (1/12)"),
+        (40, "20261130-142501-x7f3  comple…  92% (1/1…"),
         (80, "20261130-142501-x7f3  completed  92% (1/12)  2026-11-30 14:25  –"),
     ],
 )

@@ -23,7 +23,8 @@ def test_columns_are_aligned_by_cells() -> None:
 @pytest.mark.parametrize("cells", range(1, 60))
 def test_a_table_fits_whatever_the_width(cells: int) -> None:
     rows = [["a very long name of an eval indeed", "名前" * 10, "3.1k"], ["b", "c", "d"]]
-    assert all(width(line) <= max(cells, 7) for line in table(HEAD, rows, keep=2, cells=cells))
+    for whole in (0, 1, 2):
+        assert all(width(line) <= max(cells, 7) for line in table(HEAD, rows, keep=2, whole=whole, cells=cells))
 
 
 def test_a_narrow_table_loses_columns_from_the_right_then_cuts_the_widest() -> None:
@@ -32,6 +33,13 @@ def test_a_narrow_table_loses_columns_from_the_right_then_cuts_the_widest() -> N
     assert table(HEAD, rows, keep=2, cells=20) == ["harness       pass", "a very long…  2 of 2"]
     assert table(HEAD, rows, keep=3, cells=26) == ["harness     pass    tokens", "a very lo…  2 of 2  3.1k"]
     assert table(HEAD, rows, keep=2, cells=10) == ["harne…", "a ver…"]
+
+
+def test_columns_that_are_of_no_use_when_cut_stay_whole() -> None:
+    rows = [["20261130-142501-x7f3", "a very long name", "3.1k"]]
+    assert table(HEAD, rows, keep=2, whole=1, cells=30) == ["harness               pass", "20261130-142501-x7f3  a very …"]
+    assert table(HEAD, rows, keep=2, whole=1, cells=24) == ["harness", "20261130-142501-x7f3"]
+    assert table(HEAD, rows, keep=2, whole=1, cells=12) == ["harness", "20261130-14…"]
 
 
 def test_texts_flow_into_as_few_lines_as_fit() -> None:

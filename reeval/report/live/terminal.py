@@ -68,6 +68,8 @@ class LiveReporter:
         self._verbosity = verbosity
         self._progress = Progress(total=0, began=time.monotonic())
         self._folds = EvalFolds()
+        self._apart = False
+        """Whether the last line is an empty one."""
         self._names: Counter[tuple[str, ...]] = Counter()
         self._console = Console(
             file=out,
@@ -121,6 +123,7 @@ class LiveReporter:
             lines += [*result, ""] if len(result) > 1 else result
         if lines:
             self._writer.write(lines)
+            self._apart = not lines[-1]
 
     def attempts_left_out(self, attempts: Sequence[PlannedAttempt]) -> None:
         """Count them out of what is to come."""
@@ -147,7 +150,8 @@ class LiveReporter:
         unseen = blocks(record.evals, page, self._folds.done)
         place = f"{self.runs}/{record.run_id}/"
         lines = ending(record, failures, page, elapsed=elapsed, place=place)
-        self._writer.write([*unseen, "", *lines], now=True)
+        gap = [] if self._apart and not unseen else [""]
+        self._writer.write([*unseen, *gap, *lines], now=True)
 
     def close(self) -> None:
         """Print what is left and clear the block."""

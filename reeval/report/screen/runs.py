@@ -96,7 +96,7 @@ def run_table(rows: Sequence[RunRow], page: Page) -> list[str]:
     head, *texts = (
         [text for at, text in enumerate(line) if at not in left_out] for line in (_HEAD, *map(_texts, rows))
     )
-    first, *rest = table(head, texts, keep=3, cells=page.cells)
+    first, *rest = table(head, texts, keep=3, whole=1, cells=page.cells)  # a cut id is of no use
     painted = [line.replace(row.state, page.ink.word(row.state), 1) for line, row in zip(rest, rows, strict=True)]
     return [page.ink("dim", first), *painted]
 

@@ -19,35 +19,36 @@ def table(
     rows: Sequence[Sequence[str]],
     *,
     keep: int,
+    whole: int = 0,
     cells: int | None = None,
     indent: str = "",
 ) -> list[str]:
     """Return a line for the head and one for each row, columns aligned; texts must be escaped.
 
     ``cells`` bounds the width of a line, ``indent`` included. Where that is too little, columns are left out from
-    the right until the first ``keep`` are left, then the widest are cut.
+    the right until the first ``keep`` are left, then the widest are cut, but for the first ``whole``.
     """
     lines = [tuple(head), *map(tuple, rows)]
     sizes = [max(map(width, column)) for column in zip(*lines, strict=True)]
     if cells is not None:
-        sizes = _fit(sizes, cells - width(indent), keep)
+        sizes = _fit(sizes, cells - width(indent), keep, whole)
     return [indent + _line(line, sizes) for line in lines]
 
 
-def _fit(sizes: list[int], room: int, keep: int) -> list[int]:
+def _fit(sizes: list[int], room: int, keep: int, whole: int) -> list[int]:
     sizes = list(sizes)
     while (over := sum(sizes) + len(_GAP) * (len(sizes) - 1) - room) > 0:
         if len(sizes) > keep:
             sizes.pop()
             continue
-        widest = max(sizes)
+        widest = max(sizes[whole:], default=0)
         if widest <= _SMALLEST:
             if len(sizes) == 1:
                 return [max(1, room)]
             sizes.pop()
             continue
-        second = max((size for size in sizes if size < widest), default=_SMALLEST)
-        index = sizes.index(widest)
+        second = max((size for size in sizes[whole:] if size < widest), default=_SMALLEST)
+        index = sizes.index(widest, whole)
         sizes[index] = max(_SMALLEST, second, widest - over) if second < widest - 1 else widest - 1
     return sizes
 
