@@ -37,7 +37,10 @@ def test_a_narrow_table_loses_columns_from_the_right_then_cuts_the_widest() -> N
 
 def test_columns_that_are_of_no_use_when_cut_stay_whole() -> None:
     rows = [["20261130-142501-x7f3", "a very long name", "3.1k"]]
-    assert table(HEAD, rows, keep=2, whole=1, cells=30) == ["harness               pass", "20261130-142501-x7f3  a very …"]
+    assert table(HEAD, rows, keep=2, whole=1, cells=30) == [
+        "harness               pass",
+        "20261130-142501-x7f3  a very …",
+    ]
     assert table(HEAD, rows, keep=2, whole=1, cells=24) == ["harness", "20261130-142501-x7f3"]
     assert table(HEAD, rows, keep=2, whole=1, cells=12) == ["harness", "20261130-14…"]
 
