@@ -84,10 +84,7 @@ class Transport:
 @asynccontextmanager
 async def open_transport(url: str, headers: Mapping[str, str], options: HttpOptions) -> AsyncIterator[Transport]:
     """Give what posts to the URL, with ``headers``; it has as many connections as there are calls at once."""
-    # Here and not in a thread: where the thread that loaded it has ended, its use in another one ends the process.
-    import pyreqwest.client  # noqa: F401
-
-    client = await anyio.to_thread.run_sync(_client, headers, options)  # it loads certificates
+    client = await anyio.to_thread.run_sync(_client, headers, options)  # it loads a library, certificates
     try:
         yield Transport(client, url, options)
     finally:

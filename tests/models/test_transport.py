@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import sys
 from base64 import b64encode
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
@@ -118,29 +117,6 @@ async def test_a_login_in_the_base_url_is_sent(chat: Bench) -> None:
     headers = chat.server.requests[0].headers
     assert headers["authorization"] == f"Basic {b64encode(b'me:p@ss').decode()}"
     assert headers["host"] == chat.server.url.split("/")[2]
-
-
-async def test_a_client_outlives_the_threads_that_made_another_one(chat: Bench) -> None:
-    """In a process of its own: where it does not, the whole process ends."""
-    code = f"""
-import anyio
-from pathlib import Path
-from reeval.models.kinds import KINDS
-from reeval.models.pool import ModelPool
-from reeval.schema.plan import PlannedModel
-from tests.models.bench import ask
-
-async def once():  # a loop takes its threads with it
-    planned = PlannedModel(name="it", provider="it", kind="openai-chat", model="m", base_url={chat.server.url!r})
-    async with ModelPool({{"it": planned}}, KINDS, {{}}, Path()) as pool:
-        print((await pool.answer("it", ask())).tries)
-
-for _ in range(3):
-    anyio.run(once)
-"""
-    root = Path(__file__).parents[2]
-    done = await anyio.run_process([sys.executable, "-c", code], cwd=root, check=False)
-    assert (done.returncode, done.stdout.split(), done.stderr) == (0, [b"1"] * 3, b"")
 
 
 async def test_calls_one_after_the_other_share_a_connection(remote: Bench) -> None:
