@@ -29,7 +29,7 @@ HOMES = {
     "docker": ("reeval/sandboxes/docker",),
     "requests": ("reeval/sandboxes/docker",),
     "urllib3": ("reeval/sandboxes/docker",),
-    "pyreqwest": ("reeval/models/",),
+    "httpcore2": ("reeval/models/",),
     "httpx2": ("reeval/harnesses/http.py",),
     "genai_prices": ("reeval/prices.py",),
     "_duckdb": ("reeval/record/history",),
@@ -140,7 +140,7 @@ def test_folders_stay_small() -> None:
 
 
 def loaded_by(code: str) -> set[str]:
-    heavy = "pydantic anyio docker duckdb _duckdb genai_prices httpx2 pyreqwest rich typer jinja2"
+    heavy = "pydantic anyio docker duckdb _duckdb genai_prices httpcore2 httpx2 rich typer jinja2"
     heavy += " pyarrow msgspec numpy scipy"
     script = f"{code}\nimport sys; print(*[m for m in {heavy.split()!r} if m in sys.modules])"
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True, cwd=ROOT)

@@ -147,7 +147,7 @@ def test_a_run_without_judges_loads_nothing_that_speaks_to_models(shell: Shell, 
     code = (
         "import sys\nsys.argv = ['reeval', 'run', '-q']\nfrom reeval.__main__ import main\n"
         "try:\n    main()\nexcept SystemExit as end:\n    assert not end.code, end.code\n"
-        "parts = 'httpx', 'pyreqwest', 'reeval.models.', 'reeval.run.judging'\n"
+        "parts = 'httpcore', 'httpx', 'reeval.models.', 'reeval.run.judging'\n"
         "found = [name for name in sys.modules if name.startswith(parts)]\n"
         "print('loaded', *found)"
     )

@@ -103,7 +103,7 @@ def test_every_kind_is_found_by_its_name() -> None:
 def test_planning_models_loads_no_http_client_and_no_price_list() -> None:
     code = (
         "import sys, reeval.models.kinds, reeval.models.checks\n"
-        "print({'genai_prices', 'httpx2', 'jsonschema', 'pyreqwest'} & set(sys.modules))"
+        "print({'httpcore2', 'httpx2', 'genai_prices', 'jsonschema'} & set(sys.modules))"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "set()"
