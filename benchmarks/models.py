@@ -111,16 +111,16 @@ async def asked(c):
 def asked_in_a_run(server: Server) -> list[float]:
     """Return the seconds from the first question to the last answer about attempts that are on disk, a few times."""
     with tempfile.TemporaryDirectory() as place:
-        root = Path(place)
-        (root / "evals").mkdir()
+        root = Path(place) / "recorded"
+        (root / "evals").mkdir(parents=True)
         (root / "evals" / "asked.eval.py").write_text(EVAL.format(runs=QUESTIONS))
         (root / "reeval.config.toml").write_text(CONFIG.format(url=server.url, at_once=AT_ONCE))
         told(root)
+        forget_answers(root)
         server.first_asked()
         seconds = []
-        for _ in range(ROUNDS):
-            forget_answers(root)
-            last = told(root, "--resume")
+        for number in range(ROUNDS):
+            last = told(shutil.copytree(root, Path(place) / str(number)), "--resume")
             seconds.append(last - server.first_asked())
         return seconds
 

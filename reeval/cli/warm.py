@@ -9,8 +9,8 @@ from threading import Event, Thread
 
 __all__ = ["warming"]
 
-_SHORT = 0.3
-"""Seconds. A run that ends sooner has nothing to wait for, and a second thread would only be in its way."""
+_SHORT = 1.0
+"""Seconds. A run that ends sooner hardly waits, and a second thread would only be in its way."""
 
 _TURN = 0.0005
 """Seconds that this thread may keep an attempt waiting that wakes up; usually they are ten times as many."""
