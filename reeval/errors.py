@@ -1,6 +1,6 @@
 """What can go wrong, in three families, and the exit codes they lead to.
 
-1. ``UserError``: the user can fix it; exit 2, before anything starts.
+1. ``UserError``: the user can fix it; exit 2, before anything starts. Only ``BegunError`` comes later, with exit 3.
 2. ``InfrastructureError``: the machinery failed; the attempt ends as ``error`` with a phase.
 3. ``ControlFlow``: ends a body on purpose; a ``BaseException``, so ``except Exception`` cannot swallow it.
 """
@@ -11,6 +11,7 @@ from collections.abc import Iterable
 from enum import IntEnum, StrEnum
 
 __all__ = [
+    "BegunError",
     "BodySkip",
     "BodyStop",
     "ConfigError",
@@ -39,7 +40,7 @@ class ExitCode(IntEnum):
     USAGE = 2
     """Usage, config or plan error: nothing started."""
     UNDECIDED = 3
-    """No gate failed, but infrastructure errors or a budget left something undecided."""
+    """No gate failed, but infrastructure errors or a budget left something undecided; or the run itself failed."""
     INTERRUPTED = 130
     """Interrupted; what finished is recorded and the run can be resumed."""
 
@@ -68,6 +69,8 @@ class ReevalError(Exception):
 class UserError(ReevalError):
     """Something the user can fix. The text names the thing, the problem and the next step."""
 
+    exit_code = ExitCode.USAGE
+
 
 class UsageError(UserError):
     """A command line or a call that does not make sense."""
@@ -91,6 +94,12 @@ class PlanError(UserError):
 
 class RecordError(UserError):
     """A record cannot be read, found or written (disk full, read-only, held by another process)."""
+
+
+class BegunError(UserError):
+    """A run that had begun could not be recorded to its end. Exit 2 would say that nothing started."""
+
+    exit_code = ExitCode.UNDECIDED
 
 
 class InfrastructureError(ReevalError):

@@ -19,7 +19,7 @@ from reeval.cli.project import Project
 from reeval.cli.select import make_plan
 from reeval.cli.sources import pinned
 from reeval.cli.versus import Against, Wanted, against, exit_code
-from reeval.errors import ExitCode, PlanError, UsageError
+from reeval.errors import BegunError, ExitCode, PlanError, RecordError, UsageError
 from reeval.protocols import Reporter
 from reeval.secrets import Masker, keys_at_hand
 from reeval.shelf import CACHE
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from reeval.run.runner import RunOutcome
     from reeval.run.tools import Earlier, Tools
     from reeval.schema.plan import Plan, Selection
-    from reeval.schema.record import RunEnd, RunRecord
+    from reeval.schema.record import RunEnd, RunRecord, RunStart
 
 __all__ = ["Money", "Request", "Retry", "carry_out", "dry_run_of", "launch", "refuse_selection", "resume_run"]
 
@@ -233,14 +233,8 @@ def _passwords(plan: Plan, environ: Mapping[str, str]) -> tuple[str, ...]:
 
 
 def _run(project: Project, job: _Job, request: Request) -> ExitCode:
-    """Run what is to run, then record and report it."""
-    import anyio
-
-    from reeval.cli.warm import warming
-    from reeval.record.compile import write_record
+    """Begin the run; a record that can no longer be written then ends it as one that has begun."""
     from reeval.record.store import RunDirectory
-    from reeval.report.screen.evidence import load_failures
-    from reeval.report.summary import write_summary
 
     gc.freeze()  # what is loaded by now stays: no look for cycles among an attempt's objects goes through it
     run = RunDirectory(job.writer.directory)
@@ -248,6 +242,21 @@ def _run(project: Project, job: _Job, request: Request) -> ExitCode:
         request.began(run.path)
     start = run_start(job.plan, project.root, project.store.root, run_id=run.id, masker=job.masker)
     job.writer.start(start)
+    try:
+        return _run_to_its_end(project, job, request, run, start)
+    except RecordError as error:
+        raise BegunError(str(error)) from error
+
+
+def _run_to_its_end(project: Project, job: _Job, request: Request, run: RunDirectory, start: RunStart) -> ExitCode:
+    """Run what is to run, then record and report it."""
+    import anyio
+
+    from reeval.cli.warm import warming
+    from reeval.record.compile import write_record
+    from reeval.report.screen.evidence import load_failures
+    from reeval.report.summary import write_summary
+
     reporter = make_reporter(
         masker=job.masker,
         verbosity=request.verbosity,

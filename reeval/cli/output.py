@@ -147,7 +147,7 @@ def print_note(text: str) -> None:
 
 
 def guarded(command: Callable[P, None]) -> Callable[P, None]:
-    """Let a command end with exit 2 and its text on an error that the user can fix, with 130 on Ctrl-C.
+    """Let a command end with its code and text on an error that the user can fix, with 130 on Ctrl-C.
 
     A reader that went away (``| head``) ends it in silence: that is the reader's right.
     """
@@ -158,7 +158,7 @@ def guarded(command: Callable[P, None]) -> Callable[P, None]:
             command(*args, **kwargs)
         except UserError as error:
             print_error(str(error))
-            raise typer.Exit(ExitCode.USAGE) from None
+            raise typer.Exit(error.exit_code) from None
         except KeyboardInterrupt:
             raise typer.Exit(ExitCode.INTERRUPTED) from None
         except BrokenPipeError:

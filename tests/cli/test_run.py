@@ -223,7 +223,7 @@ def test_junit_is_xml_of_every_attempt(shell: Shell) -> None:
 
 def test_a_junit_file_that_cannot_be_written_loses_no_record(shell: Shell) -> None:
     done = shell.run("run", "-k", "passes", "--junit", "reeval.config.toml/out.xml")
-    assert done.exit_code == 2
+    assert done.exit_code == 3
     assert "reeval.config.toml/out.xml: the JUnit file cannot be written" in done.stderr
     assert shell.record()["totals"]["passed"] == 3
     assert (shell.last / "summary.md").is_file()

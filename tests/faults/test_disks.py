@@ -111,7 +111,7 @@ def test_a_disk_that_fills_up_keeps_what_was_reported_and_goes_on_elsewhere(shel
     done, shown, asked = on_a_small_disk(
         shell, 400_000, shell.root / ".reeval", "reeval run -n 4", "reeval show", "reeval query 'SELECT 1 FROM runs'"
     )
-    assert done.exit_code == 2, done
+    assert done.exit_code == 3, done
     assert "no space left on device" in (done.stdout + done.stderr).lower()
     assert "Traceback" not in done.stdout + done.stderr
     assert (shown.exit_code, asked.exit_code) == (0, 0), (shown, asked)
