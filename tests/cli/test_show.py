@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 import time
 from pathlib import Path
 
@@ -84,6 +85,21 @@ def test_an_attempt_of_an_earlier_run(root: Path) -> None:
     recorded(root, planned("another"))
     assert reeval("show", "greets by name@#1").exit_code == 2
     assert f"run {earlier.id}" in reeval("show", "greets by name@#1", "--run", earlier.id).stdout
+
+
+def test_what_to_do_next_with_an_earlier_run_names_that_run(
+    root: Path, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    earlier = recorded(root)
+    elsewhere = tmp_path_factory.mktemp("elsewhere") / "kept run"
+    shutil.copytree(earlier.path, elsewhere)
+    look = "look closer  reeval show 'evals/greet.eval.py::greets by name@terse/-/fake#2'"
+    assert look.replace("closer", "closer       ") in reeval("show").stdout
+    recorded(root)
+    for ref, name in ((earlier.id, earlier.id), (str(elsewhere), f"'{elsewhere}'")):
+        text = reeval("show", ref).stdout
+        assert f"{look} --run {name}\n" in text
+        assert "--last-failed" not in text
 
 
 def test_an_ambiguous_text_lists_the_candidates(root: Path) -> None:

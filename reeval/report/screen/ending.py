@@ -121,15 +121,18 @@ def silent_text(record: RunRecord) -> str:
     return f"{plural(amount, 'attempt')} that {'decides' if amount == 1 else 'decide'} nothing did not pass"
 
 
-def next_commands(record: RunRecord, failures: Sequence[AttemptRecord]) -> list[tuple[str, str]]:
-    """Return what one may want to run next, and what for."""
+def next_commands(
+    record: RunRecord, failures: Sequence[AttemptRecord], ref: str | None = None
+) -> list[tuple[str, str]]:
+    """Return what one may want to run next, and what for; ``ref`` names a run that is not the last."""
     commands: list[tuple[str, str]] = []
     if (key := _worth_a_look(record, failures)) is not None:
-        commands.append(("look closer", f"reeval show {shlex.quote(key)}"))
+        where = f" --run {shlex.quote(ref)}" if ref else ""
+        commands.append(("look closer", f"reeval show {shlex.quote(key)}{where}"))
     missing = record.totals.planned > record.totals.finished and record.state is RunState.COMPLETED
     if missing or record.state in {RunState.INTERRUPTED, RunState.FAILED}:
         commands.append(("go on", _go_on(record)))
-    if any(failure.outcome is not Outcome.ERROR for failure in failures):
+    if ref is None and any(failure.outcome is not Outcome.ERROR for failure in failures):
         commands.append(("again, what failed", "reeval run --last-failed"))
     if record.totals.error and record.state is RunState.COMPLETED:
         commands.append(("again, errors", f"reeval run --retry-errors {record.run_id}"))
@@ -166,7 +169,13 @@ def _worth_a_look(record: RunRecord, failures: Sequence[AttemptRecord]) -> str |
 
 
 def ending(
-    record: RunRecord, failures: Sequence[AttemptRecord], page: Page, *, elapsed: float | None, place: str | None
+    record: RunRecord,
+    failures: Sequence[AttemptRecord],
+    page: Page,
+    *,
+    elapsed: float | None,
+    place: str | None,
+    ref: str | None = None,
 ) -> list[str]:
     """Return what follows the blocks: lifts and lost points, failures, errors, remarks, totals, what to do next."""
     lines: list[str] = []
@@ -185,7 +194,7 @@ def ending(
     if (verdict := _verdict(record)) is not None:
         lines.append(page.ink("yellow", verdict))
     rows = [("record", place)] if place else []
-    rows += next_commands(record, failures)
+    rows += next_commands(record, failures, ref)
     rows += [("accuracy", text) for text in accuracy_texts(record.accuracy)]
     return lines + _rows(rows, page)
 
@@ -212,8 +221,17 @@ def _remarks(record: RunRecord, page: Page) -> list[str]:
 
 
 def screen(
-    record: RunRecord, failures: Sequence[AttemptRecord], page: Page, *, elapsed: float | None, place: str | None
+    record: RunRecord,
+    failures: Sequence[AttemptRecord],
+    page: Page,
+    *,
+    elapsed: float | None,
+    place: str | None,
+    ref: str | None = None,
 ) -> list[str]:
-    """Return a run's last screen: what ``reeval run`` ends with and ``reeval show`` repeats."""
+    """Return a run's last screen: what ``reeval run`` ends with and ``reeval show`` repeats.
+
+    ``ref`` names a run that is not the last, in the commands to go on with.
+    """
     first = blocks(record.evals, page)
-    return [*first, *([""] if first else []), *ending(record, failures, page, elapsed=elapsed, place=place)]
+    return [*first, *([""] if first else []), *ending(record, failures, page, elapsed=elapsed, place=place, ref=ref)]
