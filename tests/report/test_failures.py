@@ -44,6 +44,12 @@ def test_a_failed_turn_and_the_end_of_its_error_come_before_the_checks() -> None
     assert lines[7:9] == ["    line 19", "  ✗ mentions Ada  line 12"]
 
 
+def test_what_ended_the_attempt_is_not_told_of_its_turn_as_well() -> None:
+    turns = [Turn(prompt="Greet.", status="failed", error="rate limit"), Turn(prompt="x", status="failed", error="401")]
+    record = errored_attempt(failure=AttemptFailure(reason="401", phase=Phase.MODEL), turns=turns, log="")
+    assert failure_lines(record, Page(), 0)[1:] == ["  turn 1 failed: rate limit", "  model: 401"]
+
+
 def test_failed_turns_in_a_file_are_read_and_many_are_counted() -> None:
     reader = Reader(turns=[Turn(prompt="x", status="failed") for _ in range(9)])
     lines = failure_lines(failed_attempt(turns=BIG, checks=[], log=""), Page(reader=reader), 0)

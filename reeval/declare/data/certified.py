@@ -145,7 +145,7 @@ def _inline(source: Source, spaces: dict[str, None]) -> Iterator[_Query]:
     if document is None:
         return
     if "spaces" not in document:
-        yield from _queries(document, AUTO_SPACE)
+        yield from _queries(document, None)
         return
     if "certified_queries" in document:
         document.wrong("certified_queries", "has certified_queries beside spaces; move them into one of the spaces")
@@ -155,7 +155,7 @@ def _inline(source: Source, spaces: dict[str, None]) -> Iterator[_Query]:
             yield from _queries(table, name)
 
 
-def _queries(above: Table, space: str) -> Iterator[_Query]:
+def _queries(above: Table, inside: str | None) -> Iterator[_Query]:
     for table in above.tables("certified_queries", "certified query"):
         name = table.needed("name", one_line=True)
         if name:
@@ -163,5 +163,8 @@ def _queries(above: Table, space: str) -> Iterator[_Query]:
         table.hold_to(_KEYS)
         table.needed("user_request")
         sql = table.needed("sql_query")
+        space = table.text("space", one_line=True)
+        if inside and space and space != inside:
+            table.wrong("space", f"says space {space!r}, and stands in that of {inside!r}; drop one of them")
         if name and sql:
-            yield _Query(name, space, sql, f"{table.source.path}:{table.line}")
+            yield _Query(name, inside or space or AUTO_SPACE, sql, f"{table.source.path}:{table.line}")

@@ -68,8 +68,9 @@ class AgentHarness:
         version = await self._version(found, sandbox)
         pinned = self.options.version
         if pinned is not None and version != pinned:
+            has = "tells no version" if version is None else f"is version {version}"
             reason = (
-                f"{self.owner}: {found.path} is version {version or 'unknown'}, not the {pinned} that is asked for; "
+                f"{self.owner}: {found.path} {has}, not the {pinned} that is asked for; "
                 "change version, or write install = true in place of program"
             )
             raise InfrastructureError(Phase.HARNESS, reason)

@@ -27,7 +27,7 @@ Verbosity = Literal["quiet", "normal", "verbose"]
 HEARTBEAT = 60.0
 """Seconds after which a line says how far the run is, what it cost and how long it may take."""
 _LINE_CELLS = 300
-_WHY_CHARACTERS = 120
+_WHY_CELLS = 120
 
 
 class PlainReporter:
@@ -128,7 +128,7 @@ def attempt_line(attempt: PlannedAttempt, record: AttemptRecord, progress: Progr
     if record.outcome is Outcome.SCORED and record.score is not None:
         said += f"  score {number(record.score)}"
     if why := headline(record, checks_of(record, page.reader)):
-        said += f"  {why[:_WHY_CHARACTERS]}"
+        said += f"  {one_line(why, _WHY_CELLS)}"
     title = attempt.eval.title
     if width(title) + width(said) > room:
         title = " › ".join(attempt.eval.path)

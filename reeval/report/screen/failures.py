@@ -223,7 +223,9 @@ def _data_lines(record: AttemptRecord, page: Page, indent: int) -> list[str]:
 
 def _turn_lines(record: AttemptRecord, page: Page, indent: int) -> list[str]:
     """Return the turns that failed, each with the end of its error: checks below mostly fail because of them."""
-    failed = [(at, turn) for at, turn in enumerate(turns_of(record, page.reader), 1) if turn.status == "failed"]
+    told = {record.failure.reason} if record.failure else set()  # stands below, with what failed
+    turns = enumerate(turns_of(record, page.reader), 1)
+    failed = [(at, turn) for at, turn in turns if turn.status == "failed" and turn.error not in told]
     shown = len(failed) if page.full else SHOWN_TURNS
     lines: list[str] = []
     for at, turn in failed[:shown]:

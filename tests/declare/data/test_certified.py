@@ -56,6 +56,12 @@ def test_a_certified_query_is_found_by_its_name_in_the_space(tmp_path: Path, fil
     assert " ".join(sql.split()) == "SELECT 1"
 
 
+def test_a_query_of_the_agents_config_may_name_its_space(tmp_path: Path) -> None:
+    config = "certified_queries:\n- " + INLINE.replace("{", "{space: finance, ")
+    files = {"config.yml": config, "eval_questions.yml": "space: finance\n" + QUESTION}
+    assert truth(tmp_path, files) == "SELECT 1"
+
+
 def test_a_name_keeps_its_hyphens(tmp_path: Path) -> None:
     loaded = load(tmp_path, {"certified_queries/reve-nue.md": FRONT + "SELECT 1"})
     assert loaded.unresolved == (
@@ -117,6 +123,10 @@ def test_a_query_that_is_not_there_leaves_its_question_without_truth(
         (
             {"config.yml": "certified_queries:\n- name: x\n  user_request: y\n"},
             "config.yml:2: certified query 'x' has no sql_query; add one",
+        ),
+        (
+            {"config.yml": f"spaces:\n- name: a\n  certified_queries:\n  - {INLINE.replace('{', '{space: b, ')}\n"},
+            "config.yml:4: certified query 'revenue' says space 'b', and stands in that of 'a'; drop one of them",
         ),
         (
             {"config.yml": "certified_queries: []\nspaces: []\n"},

@@ -216,6 +216,8 @@ async def test_another_version_is_named_with_the_next_step(tmp_path: Path) -> No
         f"[harness.x]: {path} is version 9.8.7, not the 9.9.9 that is asked for; change version, or write "
         "install = true in place of program"
     )
+    silent = program(tmp_path / "b", "", always="exit 1")
+    assert f"{silent} tells no version, not the 9.9.9" in await start(tmp_path / "b", silent, version="9.9.9")
 
 
 async def test_an_agent_without_a_key_is_not_started(tmp_path: Path) -> None:

@@ -12,12 +12,13 @@ from pathlib import Path
 
 import pytest
 
+from reeval.errors import Phase
 from reeval.report.live.plain import PlainReporter, Verbosity, attempt_line
 from reeval.report.live.progress import Progress
 from reeval.report.screen.failures import Page
 from reeval.report.text import width
 from reeval.schema.plan import planned_attempts
-from reeval.schema.record import Outcome
+from reeval.schema.record import AttemptFailure, Outcome
 from reeval.secrets import Masker
 from tests.report.records import (
     HOSTILE,
@@ -92,6 +93,12 @@ def test_what_broke_an_attempt_stands_in_its_line() -> None:
     assert attempt_line(planned_attempt(), errored_attempt(), progress, Page()) == (
         "[   0/1000] error evals/greet.eval.py › greets by name @ terse/-/fake#1  0.34 s  setup: npm ci exited with 1"
     )
+
+
+def test_a_long_reason_is_cut_visibly() -> None:
+    record = errored_attempt(failure=AttemptFailure(reason="a" * 114 + " http://host/v1", phase=Phase.MODEL))
+    line = attempt_line(planned_attempt(), record, Progress(total=1, began=0.0), Page())
+    assert line.endswith("  model: " + "a" * 112 + "…")
 
 
 def test_a_scored_attempt_says_its_score() -> None:
