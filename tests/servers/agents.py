@@ -136,7 +136,8 @@ class _Handler(BaseHTTPRequestHandler):
             time.sleep(600)
         elif fault in REFUSALS and (not first or before < int(first)):
             status, message, code = REFUSALS[fault]
-            key = headers.get("x-api-key") or headers.get("authorization", "").removeprefix("Bearer ")
+            bearer = headers.get("authorization", "").removeprefix("Bearer ")
+            key = headers.get("x-api-key") or headers.get("x-goog-api-key") or bearer
             said = message.format(key=key) or form.overflow
             self._send(status, form.error(status, said, code), {"retry-after": "0"})
         else:
