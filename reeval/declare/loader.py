@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import glob
 import importlib
 import os
@@ -111,7 +112,8 @@ def _trimmed(error: BaseException, root: Path) -> str:
 
 
 def _is_machinery(filename: str) -> bool:
-    return filename.startswith((f"{_PACKAGE}{os.sep}", "<frozen importlib"))
+    # What reeval parses a file with is named in a syntax error, as if it were the file's own doing.
+    return filename == ast.__file__ or filename.startswith((f"{_PACKAGE}{os.sep}", "<frozen importlib"))
 
 
 def _is_project(filename: str, root: Path) -> bool:
