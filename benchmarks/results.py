@@ -124,9 +124,12 @@ def measure(name: str) -> None:
 
 
 if __name__ == "__main__":
-    if len(sys.argv) > 1:
-        measure(sys.argv[1])
-    else:
-        print(f"{'':34}{'time':>12}{'processor':>12}{'memory':>11}  verdict")
-        for case in CASES:
-            subprocess.run([sys.executable, __file__, case], check=True)
+    match sys.argv[1:]:
+        case []:
+            print(f"{'':34}{'time':>12}{'processor':>12}{'memory':>11}  verdict")
+            for each in CASES:
+                subprocess.run([sys.executable, __file__, each], check=True)
+        case [name] if name in CASES:
+            measure(name)
+        case _:
+            sys.exit("\n".join([__doc__, "CASE is one of:", *(f"  {each}" for each in CASES)]))
