@@ -103,7 +103,7 @@ def _job(project: Project, request: Request) -> _Job:
         model=model,
         masker=masker,
         request=analysis_request(parts, samples, masker, two_runs=len(runs) > 1),
-        places={name: _place(project.store, directory) for name, directory in directories.items()},
+        places={name: project.store.ref_of(directory) for name, directory in directories.items()},
     )
 
 
@@ -117,12 +117,6 @@ def _directories(store: RunStore, request: Request) -> dict[RunName, RunDirector
     if request.vs == "none":
         return {RunName.THIS: this}
     return {RunName.THIS: this, RunName.VS: earlier_run(store, request.vs, this)}
-
-
-def _place(store: RunStore, run: RunDirectory) -> str | None:
-    if run.path.parent.resolve() != store.runs.resolve():
-        return str(run.path)
-    return None if store.list()[0].id == run.id else run.id
 
 
 def _ready(model: PlannedModel, runs: Mapping[RunName, RunDirectory]) -> Masker:

@@ -94,16 +94,8 @@ def _as_run(store: RunStore, ref: str) -> RunDirectory | None:
 
 def _whole_run(store: RunStore, run: RunDirectory, vs: str | None, *, plot: bool, full: bool) -> list[str]:
     if vs is None:
-        return plot_of(run, full=full) if plot else _run_lines(run, _needed_ref(store, run), full=full)
+        return plot_of(run, full=full) if plot else _run_lines(run, store.ref_of(run), full=full)
     return (plot_between if plot else versus_lines)(earlier_run(store, vs, run), run, full=full)
-
-
-def _needed_ref(store: RunStore, run: RunDirectory) -> str | None:
-    """Return what names a run in a command; None for the last run, which commands mean without a name."""
-    recorded = [one.path for one in store.list()]
-    if run.path in recorded[:1]:
-        return None
-    return run.id if run.path in recorded else str(run.path)
 
 
 def _run_lines(directory: RunDirectory, ref: str | None, *, full: bool) -> list[str]:

@@ -283,6 +283,12 @@ class RunStore(msgspec.Struct, frozen=True):
                 return RunDirectory(path.resolve())
         raise RecordError(f"there is no run {ref!r}; {_nearest(ref, runs)}")
 
+    def ref_of(self, run: RunDirectory) -> str | None:
+        """Return what names a run in a command; None for the last one, which commands mean without a name."""
+        if run.path.parent.resolve() != self.runs.resolve():
+            return str(run.path)
+        return None if self.list()[0].id == run.id else run.id
+
 
 def new_run_id(now: datetime | None = None) -> str:
     """Return a new id. Ids sort by the time they were made (UTC): two characters are less than a thousandth second."""
