@@ -17,9 +17,9 @@ from itertools import chain, islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
-from reeval.cli.output import print_lines, print_note, terminal_width
+from reeval.cli.output import print_lines, terminal_width
 from reeval.errors import RecordError
-from reeval.report.text import cut, escape, one_line, pad, width
+from reeval.report.text import cut, escape, one_line, pad, width, wrap
 
 if TYPE_CHECKING:
     from reeval.record.history import Answer
@@ -115,7 +115,8 @@ def _table(columns: Sequence[str], rows: Iterator[Row], place: Place) -> Iterato
     if len(widths) < len(names):
         left = names[len(widths) :]
         count = "1 column does" if len(left) == 1 else f"{len(left)} columns do"
-        print_note(f"{count} not fit: {', '.join(left)}; name those you want")
+        said = f"{count} not fit: {', '.join(left)}; name those you want"
+        print_lines(wrap(said, terminal_width(sys.stderr)), sys.stderr)
     for cells in chain([names], texts, ([_cell(value, room) for value in row] for row in rows)):
         yield _line(cells, widths, right, cutting=room is not None)
 

@@ -92,7 +92,14 @@ def test_a_run_fits_on_a_terminal_of_40_columns(project: Shell) -> None:
 
 @pytest.mark.parametrize(
     "arguments",
-    [["show"], ["show", "breaks@"], ["runs"], ["query", "SELECT eval, outcome FROM attempts"], ["run", "--dry-run"]],
+    [
+        ["show"],
+        ["show", "breaks@"],
+        ["runs"],
+        ["query", "SELECT eval, outcome FROM attempts"],
+        ["query", "attempts"],
+        ["run", "--dry-run"],
+    ],
 )
 def test_every_answer_fits_on_a_terminal_of_40_columns(project: Shell, arguments: list[str]) -> None:
     if not project.runs:
