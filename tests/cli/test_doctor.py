@@ -116,7 +116,7 @@ def test_each_key_that_the_evals_need_is_there_or_said_to_be_missing(
     (model, agent) = keys_of(here)
     assert model[0] == agent[0] == "warn"
     assert "model 'openai/some-model' needs a key: set the variable OPENAI_API_KEY" in model[1]
-    assert "codex is not logged in: the agent has none of the variables OPENAI_API_KEY" in agent[1]
+    assert "codex is not logged in: the agent has no variable OPENAI_API_KEY" in agent[1]
 
     (here / ".env").write_text("OPENAI_API_KEY=sk-0123456789\n")
     assert keys_of(here) == [agent, ("ok", "OPENAI_API_KEY is set, for openai/some-model")]

@@ -37,7 +37,7 @@ CODEX = PlannedHarness(id="codex", kind="codex")
 
 def test_an_agent_without_a_key_is_told_once_with_its_first_eval() -> None:
     (line,) = login_problems(planned(CODEX), CATALOG, {"OPENAI_API_KEY": "not passed on"})
-    assert line.startswith("evals/a.eval.py:3: harness 'codex': codex is not logged in: the agent has none of the")
+    assert line.startswith("evals/a.eval.py:3: harness 'codex': codex is not logged in: the agent has no variable")
 
 
 def test_a_key_counts_where_it_reaches_the_agent() -> None:

@@ -9,7 +9,8 @@ from reeval.report.screen.ink import Ink
 from reeval.report.screen.runs import RunRow, run_row, run_table
 from reeval.report.text import width
 from reeval.schema.record import RunState
-from tests.report.records import CREATED, HOSTILE, cell, evaluated, run
+from reeval.schema.recorded.gates import AccuracyRecord
+from tests.report.records import CREATED, HOSTILE, cell, evaluated, gate, run
 
 PASSED = run(
     evaluated("a", cell("terse/plain/fake", passed=6), cell("chatty/house/fake", passed=5, failed=1, error=1)),
@@ -39,6 +40,14 @@ run                   state        result                     created (UTC)     
 def test_a_run_without_results_has_none() -> None:
     assert run_row(run()).result == "–"
     assert run_row(run(kind="scored")).result == "–"
+
+
+def test_a_run_of_data_questions_has_no_accuracy_before_one_has_ended() -> None:
+    accuracy = [AccuracyRecord(key="a/-/fake", harness="a", sandbox="fake", total=2, gate=gate())]
+    going = run_row(run(evaluated("a", cell("a/-/fake"), asks="How many?"), accuracy=accuracy, state=RunState.RUNNING))
+    assert (going.result, going.accuracy) == ("–", "")
+    done = run_row(run(evaluated("a", cell("a/-/fake", failed=1), asks="How many?"), accuracy=accuracy))
+    assert (done.result, done.accuracy) == ("0% (0/2)", "0% (0/2)")
 
 
 def test_many_names_are_counted() -> None:

@@ -28,8 +28,8 @@ def login_problem(agent: Agent, options: AgentOptions, env: Mapping[str, str]) -
         return f'key = "{options.key}", but the agent has no variable {options.key}; {_declare(options.key)}'
     if options.base_url is not None or _known(agent, options, env):
         return None
-    names = f"{', '.join(agent.keys)}; {_declare(agent.keys[0])}"
-    return f"{agent.name} is not logged in: the agent has none of the variables {names}"
+    names = f"none of the variables {', '.join(agent.keys)}" if len(agent.keys) > 1 else f"no variable {agent.keys[0]}"
+    return f"{agent.name} is not logged in: the agent has {names}; {_declare(agent.keys[0])}"
 
 
 def _known(agent: Agent, options: AgentOptions, env: Mapping[str, str]) -> bool:

@@ -58,13 +58,15 @@ class RunRow:
 def run_row(record: RunRecord, updated: int | None = None) -> RunRow:
     """Return the row of a run; ``updated`` says when it last wrote, where its record does not."""
     cells = [cell for planned in record.evals for cell in planned.cells]
+    # Before an attempt has ended, an accuracy would say that none of the questions was answered right.
+    accuracy = short_accuracy(record.accuracy) if any(cell.decided or cell.error for cell in cells) else ""
     environments = dict.fromkeys(cell.environment for cell in cells if cell.environment != NO_ENVIRONMENT)
     return RunRow(
         run_id=record.run_id,
         created=record.created_at,
         state=record.state.value,
-        result=_result(record, cells),
-        accuracy=short_accuracy(record.accuracy),
+        result=_result(record, cells, accuracy),
+        accuracy=accuracy,
         target=record.target,
         harnesses=tuple(dict.fromkeys(cell.harness for cell in cells)),
         environments=tuple(environments),
@@ -74,19 +76,18 @@ def run_row(record: RunRecord, updated: int | None = None) -> RunRow:
     )
 
 
-def _result(record: RunRecord, cells: Sequence[CellRecord]) -> str:
+def _result(record: RunRecord, cells: Sequence[CellRecord], accuracy: str) -> str:
     if record.kind == "scored":
         complete = sum(cell.complete for cell in cells)
         total = sum(cell.scored + cell.error for cell in cells)
         points = sum((cell.mean_score or 0.0) * cell.complete for cell in cells)
         return f"mean {number(points / complete)}, {complete} of {total} complete" if complete else "–"
-    if not record.accuracy:
+    if not accuracy:
         counts = record.totals
         return percent(counts.passed, counts.passed + counts.failed + counts.review)
     others = [cell for planned in record.evals if planned.asks is None for cell in planned.cells]
-    answered = short_accuracy(record.accuracy)
     rate = percent(sum(cell.passed for cell in others), sum(cell.decided for cell in others))
-    return f"{rate}, questions {answered}" if others else answered
+    return f"{rate}, questions {accuracy}" if others else accuracy
 
 
 def run_table(rows: Sequence[RunRow], page: Page) -> list[str]:

@@ -223,7 +223,7 @@ async def test_another_version_is_named_with_the_next_step(tmp_path: Path) -> No
 async def test_an_agent_without_a_key_is_not_started(tmp_path: Path) -> None:
     path = program(tmp_path, "touch started")
     assert await start(tmp_path, path, env={}) == (
-        "[harness.x]: codex is not logged in: the agent has none of the variables OPENAI_API_KEY; declare it, such as "
+        "[harness.x]: codex is not logged in: the agent has no variable OPENAI_API_KEY; declare it, such as "
         'env = {OPENAI_API_KEY = {from = "OPENAI_API_KEY"}} in [defaults], and export it'
     )
     assert "the agent has no variable MINE" in await start(tmp_path / "b", path, env={}, key="MINE")
