@@ -16,6 +16,8 @@ import pytest
 
 from reeval.errors import InfrastructureError, Phase
 from reeval.sandboxes import directories
+from reeval.sandboxes.processes.kin import children_of
+from reeval.sandboxes.processes.running import Running
 from tests.sandboxes.site import Site, needs_bubblewrap, processes_with, wait_until_gone
 
 pytestmark = pytest.mark.anyio
@@ -200,6 +202,23 @@ async def test_orphans_are_reaped_so_that_nobody_waits_for_a_zombie(isolated: Si
             "for i in 1 2 3 4 5; do (sleep 0.0$i &); done; sleep 0.5; ps -e -o stat= | grep -c Z"
         )
     assert result.stdout == "0\n"
+
+
+@needs_bubblewrap
+async def test_a_killed_command_is_left_to_no_process_of_the_machine_to_reap(isolated: Site) -> None:
+    async with isolated.open() as sandbox:
+        for _ in range(10):  # the machine's first process may be quick at times
+            async with sandbox.start("echo started; sleep 4328.2") as process:
+                assert isinstance(process, Running)
+                await anext(process.stdout())
+                (child,) = children_of(process.pid)
+                await process.kill()
+                assert not is_there(child)
+                assert await process.wait() == -9
+
+
+def is_there(pid: int) -> bool:
+    return Path(f"/proc/{pid}").exists()
 
 
 def mounts(pid: int, path: Path) -> bool:

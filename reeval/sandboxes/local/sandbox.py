@@ -159,6 +159,7 @@ class LocalSandbox:
             raise refusal(command, error) from error
         except OSError as error:
             raise _not_started(command, error) from error
+        running.only_waits = self._place.isolation is not None
         if self._first is None:
             self._first = (running.pid, began)
         return running

@@ -15,7 +15,7 @@ from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
 
-__all__ = ["MARK", "end_marked", "marked"]
+__all__ = ["MARK", "children_of", "end_marked", "marked"]
 
 MARK = "REEVAL_MARK"
 """``ATTEMPT.COMMAND.``: the attempt's directory name and the number of the command in it."""
@@ -54,6 +54,14 @@ def marked(mark: str, *, below: str | None = None, since: tuple[int, float] | No
         for pid in _candidates(since)
         if pid != own and (_has_mark(pid, wanted) or (below is not None and _works_below(pid, below)))
     ]
+
+
+def children_of(pid: int) -> list[int]:
+    """Return the processes that a process of one thread started and that live; none where the kernel does not tell."""
+    try:
+        return [int(child) for child in (PROC / f"{pid}/task/{pid}/children").read_text().split()]
+    except OSError:
+        return []
 
 
 def _candidates(since: tuple[int, float] | None) -> Iterable[int]:

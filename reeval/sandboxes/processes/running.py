@@ -18,7 +18,7 @@ from anyio import to_thread
 from reeval.sandboxes.processes.drain import drain
 from reeval.sandboxes.processes.feed import Feed, input_of
 from reeval.sandboxes.processes.following import GRACE, Started
-from reeval.sandboxes.processes.kin import end_marked
+from reeval.sandboxes.processes.kin import children_of, end_marked
 
 __all__ = ["Running", "spawn"]
 
@@ -39,6 +39,8 @@ class Running(Started):
         self, popen: subprocess.Popen[bytes], feed: Feed | None, pipes: tuple[int, int], mark: str, limit: int
     ) -> None:
         super().__init__(limit)
+        self.only_waits = False
+        """Whether it does nothing but wait for its child in a sandbox, as ``nsenter`` does."""
         stdout, stderr = pipes
         self._popen = popen
         self._feed = feed
@@ -104,6 +106,8 @@ class Running(Started):
     async def kill(self) -> None:
         """End it with everything it started."""
         with anyio.CancelScope(shield=True):
+            if self.only_waits and self._popen.poll() is None:
+                await self._end_child()
             if self._popen.poll() is None or sys.platform != "linux":
                 with suppress(ProcessLookupError, PermissionError):
                     os.killpg(self._popen.pid, signal.SIGKILL)
@@ -123,6 +127,18 @@ class Running(Started):
         for pipe in self._pipes:
             os.close(pipe) if self._killed else drain(pipe)
         self._pipes = {}
+
+    async def _end_child(self) -> None:
+        """End what it waits for, so that it takes the child's end and ends itself.
+
+        Ended together, the child would be left to the machine's first process, and a sandbox has not ended before that
+        one has looked for it: seconds later in some containers, never in others.
+        """
+        for child in children_of(self._popen.pid):
+            with suppress(ProcessLookupError, PermissionError):
+                os.kill(child, signal.SIGKILL)
+        with anyio.move_on_after(GRACE):
+            await self.wait()
 
     def _end_kin(self) -> None:
         end_marked(self._mark, since=(self._popen.pid, self._began))
