@@ -53,6 +53,7 @@ Runs = list[tuple[RunDirectory, Mark]]
 
 _BATCH = 20_000
 """Attempts that are brought in by one transaction."""
+_AGAIN = "ask again: reeval query"
 _STAGING = "indexing-"
 _ABOUT = (
     "CREATE SCHEMA about",
@@ -72,12 +73,12 @@ class BusyError(RecordError):
 def locked(history: Path, *, write: bool, patience: float) -> Iterator[None]:
     """Hold the history's lock; raise ``BusyError``, naming the holder, after ``patience`` seconds."""
     path = history.with_suffix(".lock")
-    with writing(path):
+    with writing(path, _AGAIN):
         fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
     try:
         _wait(fd, history, fcntl.LOCK_EX if write else fcntl.LOCK_SH, patience)
         if write:
-            with writing(path):
+            with writing(path, _AGAIN):
                 os.ftruncate(fd, 0)
                 os.pwrite(fd, f"pid {os.getpid()} ({_command()})".encode("utf-8", "replace"), 0)
         yield
@@ -320,7 +321,7 @@ def _staging(parent: Path) -> Iterator[Path]:
     """Make a directory for row files; a killed process's is removed by the next one."""
     for old in parent.glob(f"{_STAGING}*"):
         shutil.rmtree(old, ignore_errors=True)
-    with writing(parent):
+    with writing(parent, _AGAIN):
         directory = Path(tempfile.mkdtemp(prefix=_STAGING, dir=parent))
         try:
             yield directory

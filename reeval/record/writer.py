@@ -39,9 +39,9 @@ _SYNC_EVERY = 0.8
 _LOCK_PATIENCE = 1.0
 """Seconds: a reader that asks whether the run is alive holds the lock for a moment."""
 _NEXT_STEP = {
-    errno.ENOSPC: "free some space, then resume the run",
-    errno.EDQUOT: "free some of your quota, then resume the run",
-    errno.EFBIG: "raise the limit of file sizes (ulimit -f), then resume the run",
+    errno.ENOSPC: "free some space, then {}",
+    errno.EDQUOT: "free some of your quota, then {}",
+    errno.EFBIG: "raise the limit of file sizes (ulimit -f), then {}",
     errno.EROFS: "records need a place that can be written; run in a copy of the project",
     errno.EACCES: "records need a place that you may write; mend its permissions",
     errno.EPERM: "records need a place that you may write; mend its permissions",
@@ -49,12 +49,12 @@ _NEXT_STEP = {
 
 
 @contextmanager
-def writing(path: Path) -> Iterator[None]:
-    """Turn an ``OSError`` of the block into a ``RecordError`` that names ``path`` and the next step."""
+def writing(path: Path, then: str = "resume the run") -> Iterator[None]:
+    """Turn an ``OSError`` of the block into a ``RecordError`` that names ``path`` and the next step, ``then``."""
     try:
         yield
     except OSError as error:
-        step = _NEXT_STEP.get(error.errno or 0, "mend that, then resume the run")
+        step = _NEXT_STEP.get(error.errno or 0, "mend that, then {}").format(then)
         reason = error.strerror or str(error)
         raise RecordError(f"{path}: cannot be written: {reason.lower()}; {step}") from error
 

@@ -255,6 +255,11 @@ def test_a_refusal_of_the_disk_names_the_place_and_the_next_step(code: int, text
     assert text in str(caught.value)
 
 
+def test_what_is_no_part_of_a_run_has_a_next_step_of_its_own() -> None:
+    with pytest.raises(RecordError, match=r"; free some space, then ask again$"), writing(Path("/there"), "ask again"):
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+
 def in_child(code: str, *args: object) -> str:
     """Run code in a process of its own and return what it printed."""
     script = textwrap.dedent(code)
