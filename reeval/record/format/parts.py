@@ -89,7 +89,7 @@ Keep = Callable[[str, bytes, bool], FileRef]
 def with_parts_as_files(record: AttemptRecord, keep: Keep) -> AttemptRecord:
     """Return the record as its line holds it: every part that is too big stored by ``keep``, the rest bounded."""
     parts: dict[str, Any] = {}
-    if isinstance(record.turns, list) and len(data := _lines(record.turns)) > PART_LIMIT:
+    if isinstance(record.turns, list) and len(data := _encoder.encode_lines(record.turns)) > PART_LIMIT:
         parts["turns"] = keep(TURNS, *((data, False) if len(data) <= FILE_LIMIT else _shortened_lines(record.turns)))
     for name, file in (("checks", CHECKS), ("judgments", JUDGMENTS), ("commands", COMMANDS), ("data", DATA)):
         part = getattr(record, name)
@@ -112,10 +112,6 @@ def cut_bytes(data: bytes) -> tuple[bytes, bool]:
 
 def _size(part: object) -> int:
     return len(_encoder.encode(part))
-
-
-def _lines(turns: list[Turn]) -> bytes:
-    return b"".join(_encoder.encode(turn) + b"\n" for turn in turns)
 
 
 def _shortened_lines(turns: list[Turn]) -> tuple[bytes, bool]:
@@ -198,17 +194,17 @@ def _bounded_observation(seen: ObservationRecord) -> ObservationRecord:
 
 def decode_turns(data: bytes) -> list[Turn]:
     """Read ``turns.ndjson``; raise ``msgspec.MsgspecError`` when it is none."""
-    return [_turn.decode(line) for line in data.split(b"\n") if line]
+    return _turn.decode_lines(data)
 
 
 def decode_statuses(data: bytes) -> list[Literal["completed", "failed"]]:
     """Read only how each turn of a ``turns.ndjson`` ended; raise ``msgspec.MsgspecError`` when it is none."""
-    return [_status.decode(line).status for line in data.split(b"\n") if line]
+    return [turn.status for turn in _status.decode_lines(data)]
 
 
 def decode_tool_calls(data: bytes) -> int:
     """Count the tool calls of a ``turns.ndjson``; raise ``msgspec.MsgspecError`` when it is none."""
-    return sum(event.type == "tool" for line in data.split(b"\n") if line for event in _events.decode(line).events)
+    return sum(event.type == "tool" for turn in _events.decode_lines(data) for event in turn.events)
 
 
 def decode_checks(data: bytes) -> list[CheckRecord]:
