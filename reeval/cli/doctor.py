@@ -13,6 +13,7 @@ from reeval.cli.output import guarded, make_page, print_lines
 from reeval.errors import ExitCode
 
 if TYPE_CHECKING:
+    from reeval.cli.project import Project
     from reeval.plan.config import Config
     from reeval.report.screen.failures import Page
     from reeval.schema.plan import Plan
@@ -56,8 +57,9 @@ def doctor() -> None:
 
 def findings(start: Path) -> Iterator[Finding]:
     """Look at everything, one thing at a time; nothing is changed."""
+    from reeval.cli.project import open_project
     from reeval.errors import ConfigError
-    from reeval.plan.config import CONFIG_NAME, find_root, load_config
+    from reeval.plan.config import CONFIG_NAME, find_root
 
     yield _python()
     yield _git()
@@ -70,14 +72,14 @@ def findings(start: Path) -> Iterator[Finding]:
         return
     yield _disk(root)
     try:
-        config = load_config(root)
+        project = open_project(root)
     except ConfigError as error:
         yield Finding("config", "broken", str(error), f"mend {CONFIG_NAME}; reeval check says when it is right")
     else:
-        yield from _engine(config, root)
+        yield from _engine(project.config, root)
         yield Finding("config", "ok", str(root / CONFIG_NAME))
-        yield from _evals(config)
-        yield from _agents(config)
+        yield from _evals(project)
+        yield from _agents(project)
     yield _records(root)
     yield _history(root)
 
@@ -148,18 +150,16 @@ def _disk(place: Path) -> Finding:
     return Finding("disk", "ok", text)
 
 
-def _evals(config: Config) -> Iterator[Finding]:
+def _evals(project: Project) -> Iterator[Finding]:
     """Plan everything, and look for the keys and secrets that it needs."""
     import os
 
     from reeval.cli.access import access_problems
     from reeval.cli.check import plans_of
-    from reeval.cli.project import open_project
     from reeval.errors import SelectionError, UserError
     from reeval.report.screen.numbers import plural
 
     try:
-        project = open_project(config.root)
         plans = plans_of(project)
     except SelectionError as error:
         yield Finding("evals", "warn", str(error))
@@ -187,15 +187,13 @@ def _keys(plan: Plan) -> Iterator[str]:
             yield f"{variable} is set, for {model.name}"
 
 
-def _agents(config: Config) -> Iterator[Finding]:
-    from reeval.cli.project import build_catalog
+def _agents(project: Project) -> Iterator[Finding]:
     from reeval.errors import UserError
     from reeval.plan.parts.harnesses import COMMON
     from reeval.schema.plan import PlannedHarness
 
-    kinds = build_catalog().harnesses
-    for name, table in config.harnesses.items():
-        kind = kinds.get(table.get("kind", name))
+    for name, table in project.config.harnesses.items():
+        kind = project.catalog.harnesses.get(table.get("kind", name))
         if kind is None:
             continue
         options = {key: value for key, value in table.items() if key not in COMMON}
